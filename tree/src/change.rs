@@ -1,0 +1,179 @@
+//! What a commit does to the tree: resolved, minimal, in one piece.
+//!
+//! Why edits and not a new root: a change goes to the log and to listeners, whose cost must follow the change and not
+//! the tree.
+
+use crate::key::Key;
+use crate::node::Node;
+use crate::path::{Path, update_order};
+use crate::scalar::Priority;
+
+/// Edits that happen together: all of them or none. No edit is at or below the place of another, so their order cannot
+/// matter; they are kept in the order in which the SDKs apply the parts of an update. Empty, if nothing changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Change {
+    edits: Vec<Edit>,
+}
+
+/// What becomes of one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// The place.
+    pub at: Path,
+    /// What it becomes.
+    pub to: To,
+}
+
+/// What a place becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum To {
+    /// This node with everything below and its priority, or nothing.
+    Node(Option<Node>),
+    /// The same value and children with this priority. Without effect where nothing is.
+    Priority(Option<Priority>),
+}
+
+/// Two edits of which one covers the place of the other.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{above}` and `{below}` cannot be written together: one is at or above the other")]
+pub struct Conflict {
+    /// The upper place, as a person would write it (with `/.priority` where that is meant).
+    pub above: String,
+    /// The lower or equal one.
+    pub below: String,
+}
+
+impl Change {
+    /// A change of these edits, given in any order.
+    ///
+    /// # Errors
+    /// [`Conflict`] if one of them is at or below another: the result would depend on their order.
+    pub fn new(mut edits: Vec<Edit>) -> Result<Self, Conflict> {
+        sort_apart(&mut edits, |edit| (&edit.at, matches!(edit.to, To::Priority(_))))?;
+        Ok(Self { edits })
+    }
+
+    /// The edits.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// The edits that turn one tree into another. What the two share is skipped, so the cost follows the difference.
+    ///
+    /// Applied one after the other instead of together (which is what clients do with a merge), the edits come to the
+    /// same tree: a node whose children are all exchanged could vanish in between and lose its priority, so that is
+    /// written again.
+    pub fn between(before: Option<&Node>, after: Option<&Node>) -> Self {
+        let mut edits = Vec::new();
+        match (before, after) {
+            (None, None) => {}
+            (Some(before), Some(after)) => add_difference(before, after, &Path::root(), &mut edits),
+            (_, after) => edits.push(Edit { at: Path::root(), to: To::Node(after.cloned()) }),
+        }
+        edits.sort_by(|a, b| update_order(a.at.keys(), b.at.keys()));
+        Self { edits }
+    }
+
+    /// The tree after the change.
+    pub(crate) fn apply_to(&self, root: Option<&Node>) -> Option<Node> {
+        if self.is_empty() { root.cloned() } else { applied(root, &self.edits, 0) }
+    }
+}
+
+/// Brings places into update order and refuses two of which one covers the other. A priority is a place below its
+/// node, but not above the children.
+pub(crate) fn sort_apart<T>(items: &mut [T], place: impl Fn(&T) -> (&Path, bool)) -> Result<(), Conflict> {
+    items.sort_by(|a, b| update_order(place(a).0.keys(), place(b).0.keys()));
+    let conflict = items.windows(2).find(|pair| {
+        let ((above, is_priority), (below, _)) = (place(&pair[0]), place(&pair[1]));
+        above == below || (!is_priority && above.covers(below))
+    });
+    let name = |(at, is_priority): (&Path, bool)| match (is_priority, at.keys()) {
+        (false, _) => at.to_string(),
+        (true, []) => "/.priority".into(),
+        (true, _) => format!("{at}/.priority"),
+    };
+    match conflict {
+        None => Ok(()),
+        Some(pair) => Err(Conflict { above: name(place(&pair[0])), below: name(place(&pair[1])) }),
+    }
+}
+
+/// `node`, which is `depth` keys below the root, after these edits at or below it. There is at least one.
+fn applied(node: Option<&Node>, edits: &[Edit], depth: usize) -> Option<Node> {
+    let (own, below) = match edits {
+        [Edit { at, to }, below @ ..] if at.keys().len() == depth => (Some(to), below),
+        _ => (None, edits),
+    };
+    if let Some(To::Node(new)) = own {
+        return new.clone();
+    }
+    let children = below.chunk_by(|a, b| a.at.keys()[depth] == b.at.keys()[depth]).map(|edits| {
+        let key = &edits[0].at.keys()[depth];
+        (key.clone(), applied(node.and_then(|node| node.child(key)), edits, depth + 1))
+    });
+    let node = with_children(node, children.collect());
+    match own {
+        Some(To::Priority(priority)) => node.map(|node| node.with_priority(priority.clone())),
+        Some(To::Node(_)) | None => node,
+    }
+}
+
+/// Puts new children in before it takes old ones out, so that a node that is not empty in the end never is in between.
+fn with_children(node: Option<&Node>, children: Vec<(Key, Option<Node>)>) -> Option<Node> {
+    let Some(node) = node else {
+        return Node::inner(children.into_iter().filter_map(|(key, child)| Some((key, child?))));
+    };
+    let (new, gone): (Vec<_>, Vec<_>) = children.into_iter().partition(|(_, child)| child.is_some());
+    new.into_iter().chain(gone).try_fold(node.clone(), |node, (key, child)| node.with_child(&key, child))
+}
+
+fn add_difference(before: &Node, after: &Node, at: &Path, edits: &mut Vec<Edit>) {
+    if before.is_same(after) {
+        return;
+    }
+    let priority = To::Priority(after.priority().cloned());
+    match (before.value(), after.value()) {
+        (None, None) => {
+            let known = edits.len();
+            let kept = before.children().len() - add_children(before, after, at, edits);
+            let rewritten = kept == 0 && after.priority().is_some() && known < edits.len();
+            if rewritten || before.priority() != after.priority() {
+                edits.push(Edit { at: at.clone(), to: priority });
+            }
+        }
+        (Some(a), Some(b)) if a == b => edits.push(Edit { at: at.clone(), to: priority }),
+        _ => edits.push(Edit { at: at.clone(), to: To::Node(Some(after.clone())) }),
+    }
+}
+
+/// How many children of `before` the edits may touch.
+fn add_children(before: &Node, after: &Node, at: &Path, edits: &mut Vec<Edit>) -> usize {
+    let mut touched = 0;
+    for (key, a, b) in before.children().difference(after.children()) {
+        touched += usize::from(a.is_some());
+        let at = at.child(key).expect("no node lies deeper than a path reaches");
+        match (a, b) {
+            (Some(a), Some(b)) => add_difference(a, b, &at, edits),
+            (_, b) => edits.push(Edit { at, to: To::Node(b.cloned()) }),
+        }
+    }
+    touched
+}
+
+impl Edit {
+    /// Whether this edit leaves the tree as it is.
+    pub(crate) fn is_idle(&self, root: Option<&Node>) -> bool {
+        let now = root.and_then(|root| root.get(self.at.keys()));
+        match (&self.to, now) {
+            (To::Node(new), now) => new.as_ref() == now,
+            (To::Priority(_), None) => true,
+            (To::Priority(new), Some(now)) => new.as_ref() == now.priority(),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! A value as a client wrote it: it may hold server values, so it is not a node yet.
+//!
+//! Why a type of its own: only resolved data can be committed, and a value without server values (nearly every one) is
+//! a node from the start and costs nothing more.
+
+use crate::key::Key;
+use crate::limits::DEPTH_MAX;
+use crate::node::Node;
+use crate::path::RelativePath;
+use crate::scalar::{NotFinite, Number, Priority, Scalar};
+use crate::server_value::ServerValue;
+
+/// Something to write at a place; nothing, that is a delete, is `Option<Draft>`. At most 32 levels deep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft(Shape);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    Resolved(Node),
+    Leaf {
+        value: Pending<Scalar>,
+        priority: Option<Pending<Priority>>,
+    },
+    /// Strictly ascending, at least one.
+    Inner {
+        children: Vec<(Key, Draft)>,
+        priority: Option<Pending<Priority>>,
+    },
+}
+
+/// A value, or how the server shall make it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pending<T> {
+    /// What the client wrote.
+    Known(T),
+    /// What the server fills in.
+    Server(ServerValue),
+}
+
+/// An increment inside a value whose sum the tree cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the increment at `{at}` goes beyond the largest number, 1.797e308")]
+pub struct IncrementError {
+    /// Where, from the written place on.
+    pub at: RelativePath,
+}
+
+impl From<Node> for Draft {
+    fn from(node: Node) -> Self {
+        Self(Shape::Resolved(node))
+    }
+}
+
+impl Draft {
+    /// A leaf.
+    pub fn leaf(value: Pending<Scalar>, priority: Option<Pending<Priority>>) -> Self {
+        Self(match (value, priority) {
+            (Pending::Known(value), None) => Shape::Resolved(value.into()),
+            (Pending::Known(value), Some(Pending::Known(priority))) => {
+                Shape::Resolved(Node::from(value).with_priority(Some(priority)))
+            }
+            (value, priority) => Shape::Leaf { value, priority },
+        })
+    }
+
+    /// An inner node of children in strictly ascending order; nothing, if there are none.
+    pub(crate) fn inner(children: Vec<(Key, Self)>, priority: Option<Pending<Priority>>) -> Option<Self> {
+        if children.is_empty() {
+            return None;
+        }
+        let resolved = |(_, child): &(Key, Self)| matches!(child.0, Shape::Resolved(_));
+        let priority = match priority {
+            Some(Pending::Known(priority)) => Ok(Some(priority)),
+            None => Ok(None),
+            Some(Pending::Server(value)) => Err(value),
+        };
+        match priority {
+            Ok(priority) if children.iter().all(resolved) => {
+                let nodes = children.into_iter().filter_map(|(key, child)| match child.0 {
+                    Shape::Resolved(node) => Some((key, node)),
+                    Shape::Leaf { .. } | Shape::Inner { .. } => None,
+                });
+                let node = Node::from_sorted(nodes.collect(), priority.map(triomphe::Arc::new))?;
+                Some(Self(Shape::Resolved(node)))
+            }
+            Ok(priority) => Some(Self(Shape::Inner { children, priority: priority.map(Pending::Known) })),
+            Err(value) => Some(Self(Shape::Inner { children, priority: Some(Pending::Server(value)) })),
+        }
+    }
+
+    /// The node, if the value holds no server value.
+    pub const fn as_node(&self) -> Option<&Node> {
+        match &self.0 {
+            Shape::Resolved(node) => Some(node),
+            Shape::Leaf { .. } | Shape::Inner { .. } => None,
+        }
+    }
+
+    /// Fills in the server values. `current` is what is at the place now; O(1) where there are none.
+    ///
+    /// # Errors
+    /// [`IncrementError`] names the place of an increment that cannot be stored.
+    pub fn resolve(&self, now_ms: i64, current: Option<&Node>) -> Result<Node, IncrementError> {
+        let mut trail = Vec::new();
+        self.resolve_at(now_ms, current, &mut trail)
+            .map_err(|NotFinite| IncrementError { at: trail.into_iter().rev().collect() })
+    }
+
+    /// On an error the keys to its place are left in `trail`, the last first.
+    fn resolve_at(
+        &self,
+        now_ms: i64,
+        current: Option<&Node>,
+        trail: &mut Vec<Key>,
+    ) -> Result<Node, NotFinite> {
+        let (node, priority) = match &self.0 {
+            Shape::Resolved(node) => return Ok(node.clone()),
+            Shape::Leaf { value, priority } => {
+                let value = match value {
+                    Pending::Known(value) => value.clone(),
+                    Pending::Server(value) => Scalar::Number(
+                        value.resolve(now_ms, current.and_then(Node::value).and_then(Scalar::number))?,
+                    ),
+                };
+                (Node::from(value), priority)
+            }
+            Shape::Inner { children, priority } => {
+                let resolved = children.iter().map(|(key, child)| {
+                    let current = current.and_then(|current| current.child(key));
+                    let node =
+                        child.resolve_at(now_ms, current, trail).inspect_err(|_| trail.push(key.clone()))?;
+                    Ok((key.clone(), node))
+                });
+                let children = resolved.collect::<Result<_, NotFinite>>()?;
+                (
+                    Node::from_sorted(children, None).expect("a draft has children where it is no leaf"),
+                    priority,
+                )
+            }
+        };
+        match priority {
+            None => Ok(node),
+            Some(priority) => {
+                let current = current.and_then(Node::priority).and_then(Priority::number);
+                Ok(node.with_priority(Some(resolve_priority(priority, now_ms, current)?)))
+            }
+        }
+    }
+
+    /// The first place that is more than `levels` keys below this one.
+    pub(crate) fn deeper_than(&self, levels: usize) -> Option<RelativePath> {
+        let mut trail = Vec::with_capacity(DEPTH_MAX);
+        self.is_deeper_than(levels, &mut trail).then(|| trail.into_iter().rev().collect())
+    }
+
+    fn is_deeper_than(&self, levels: usize, trail: &mut Vec<Key>) -> bool {
+        match &self.0 {
+            Shape::Resolved(node) => node.is_deeper_than(levels, trail),
+            Shape::Leaf { .. } => false,
+            Shape::Inner { children, .. } => children.iter().any(|(key, child)| {
+                let deeper = match levels.checked_sub(1) {
+                    None => true,
+                    Some(levels) => child.is_deeper_than(levels, trail),
+                };
+                if deeper {
+                    trail.push(key.clone());
+                }
+                deeper
+            }),
+        }
+    }
+}
+
+/// The priority to store. `current` is the numeric priority that is there now.
+pub(crate) fn resolve_priority(
+    priority: &Pending<Priority>,
+    now_ms: i64,
+    current: Option<Number>,
+) -> Result<Priority, NotFinite> {
+    match priority {
+        Pending::Known(priority) => Ok(priority.clone()),
+        Pending::Server(value) => value.resolve(now_ms, current).map(Priority::Number),
+    }
+}

@@ -1,0 +1,195 @@
+//! The hash by which clients and server compare what they hold (wire reference 6).
+//!
+//! Why two hashes of some nodes: JavaScript clients compute the bytes of some doubles wrongly (wire reference 6.3).
+//! Which of the two a client means cannot be seen, so a comparison accepts either.
+
+use crate::key::Key;
+use crate::node::Node;
+use crate::order::by_priority;
+use crate::scalar::{Number, Priority, Scalar};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha1::{Digest, Sha1};
+use std::fmt;
+use std::sync::OnceLock;
+
+const BYTES: usize = 20;
+
+/// SHA-1 over the text form of a node (wire reference 6.1). Shown and parsed as Base64 with padding; absence, the empty
+/// text on the wire, is `Option<Hash>`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Hash([u8; BYTES]);
+
+/// A text that is not a hash.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a hash is 28 characters of padded Base64 (20 bytes of SHA-1), not {characters} characters")]
+pub struct HashError {
+    /// How many characters the text has.
+    pub characters: usize,
+}
+
+impl Hash {
+    /// Reads what [`Hash`] displays.
+    ///
+    /// # Errors
+    /// [`HashError`] if it is not Base64 of 20 bytes.
+    pub fn parse(text: &str) -> Result<Self, HashError> {
+        let mut bytes = [0; BYTES];
+        let error = || HashError { characters: text.chars().count() };
+        if text.len() != BYTES.div_ceil(3) * 4 {
+            return Err(error());
+        }
+        match STANDARD.decode_slice(text, &mut bytes) {
+            Ok(BYTES) => Ok(Self(bytes)),
+            Ok(_) | Err(_) => Err(error()),
+        }
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        base64::display::Base64Display::new(&self.0, &STANDARD).fmt(f)
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// The hash of an inner node, computed when first asked for.
+#[derive(Default)]
+pub(crate) struct HashCell(OnceLock<Known>);
+
+#[derive(Clone, Copy)]
+struct Known {
+    hash: Hash,
+    /// Whether some number at or below makes JavaScript's hash another one.
+    differs_in_js: bool,
+}
+
+/// Whose bytes of a double go into the text.
+#[derive(Clone, Copy)]
+enum Doubles {
+    True,
+    AsJavaScript,
+}
+
+impl Node {
+    /// The hash of this node. O(1) once computed, O(nodes below that were never hashed) before.
+    pub fn hash(&self) -> Hash {
+        self.known().hash
+    }
+
+    /// The hash that a JavaScript client computes for this node: another one only where a number below is affected.
+    /// O(nodes with such a number below them), not cached.
+    pub fn js_hash(&self) -> Hash {
+        let known = self.known();
+        if known.differs_in_js { hash_text(self, Doubles::AsJavaScript, &Self::js_hash) } else { known.hash }
+    }
+
+    /// Whether a client that sent `hash` holds this node, whichever client it is (wire reference 6.3).
+    pub fn has_hash(&self, hash: Hash) -> bool {
+        self.hash() == hash || self.js_hash() == hash
+    }
+
+    fn known(&self) -> Known {
+        let compute = || Known {
+            hash: hash_text(self, Doubles::True, &Self::hash),
+            differs_in_js: numbers_of(self).any(|number| differs_in_js(number.as_f64()))
+                || self.children().iter().any(|(_, child)| child.known().differs_in_js),
+        };
+        match self.hash_cell() {
+            Some(cell) => *cell.0.get_or_init(compute),
+            None => compute(),
+        }
+    }
+}
+
+/// The numbers that stand in the node itself.
+fn numbers_of(node: &Node) -> impl Iterator<Item = Number> {
+    let value = match node.value() {
+        Some(Scalar::Number(number)) => Some(*number),
+        Some(Scalar::Bool(_) | Scalar::Text(_)) | None => None,
+    };
+    let priority = match node.priority() {
+        Some(Priority::Number(number)) => Some(*number),
+        Some(Priority::Text(_)) | None => None,
+    };
+    value.into_iter().chain(priority)
+}
+
+fn hash_text(node: &Node, doubles: Doubles, hash_of: &dyn Fn(&Node) -> Hash) -> Hash {
+    let mut sha = Sha1::new();
+    if let Some(priority) = node.priority() {
+        sha.update("priority:");
+        add_literal(&mut sha, &priority.clone().into(), doubles);
+        sha.update(":");
+    }
+    if let Some(value) = node.value() {
+        add_literal(&mut sha, value, doubles);
+    }
+    let mut add = |key: &Key, child: &Node| {
+        let mut base64 = [0; 28];
+        sha.update(":");
+        sha.update(key.as_str());
+        sha.update(":");
+        STANDARD.encode_slice(hash_of(child).0, &mut base64).expect("20 bytes are 28 characters");
+        sha.update(base64);
+    };
+    if node.has_prioritized_children() {
+        by_priority(node).into_iter().for_each(|(key, child)| add(key, child));
+    } else {
+        node.children().iter().for_each(|(key, child)| add(key, child));
+    }
+    Hash(sha.finalize().into())
+}
+
+fn add_literal(sha: &mut Sha1, value: &Scalar, doubles: Doubles) {
+    match value {
+        Scalar::Bool(true) => sha.update("boolean:true"),
+        Scalar::Bool(false) => sha.update("boolean:false"),
+        Scalar::Text(text) => {
+            sha.update("string:");
+            sha.update(text.as_str());
+        }
+        Scalar::Number(number) => {
+            let bits = match doubles {
+                Doubles::True => number.as_f64().to_bits(),
+                Doubles::AsJavaScript => js_bits(number.as_f64()),
+            };
+            sha.update("number:");
+            sha.update(format!("{bits:016x}"));
+        }
+    }
+}
+
+fn differs_in_js(value: f64) -> bool {
+    js_bits(value) != value.to_bits()
+}
+
+/// The bits of a double as the JavaScript SDK computes them, its errors included (wire reference 6.3): it takes the
+/// exponent from a logarithm, which rounds up just below some powers of two, and its scaling overflows for tiny values. `libm` and not the
+/// platform's functions: V8 takes its logarithm from the same ancestor, and the answer must not depend on a libc.
+fn js_bits(value: f64) -> u64 {
+    const FRACTION: u64 = (1 << 52) - 1;
+    if value == 0.0 {
+        return value.to_bits();
+    }
+    let magnitude = value.abs();
+    let (exponent, fraction) = if f64::MIN_POSITIVE <= magnitude {
+        let power = (libm::log(magnitude) / std::f64::consts::LN_2).floor().min(1023.0);
+        (power + 1023.0, (magnitude * libm::exp2(52.0 - power) - libm::exp2(52.0)).round())
+    } else {
+        (0.0, (magnitude / f64::from_bits(1)).round())
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "finite parts are whole and small; the rest is 0"
+    )]
+    let (exponent, fraction) =
+        (exponent as u64, if fraction.is_finite() { fraction as i64 as u64 } else { 0 });
+    u64::from(value.is_sign_negative()) << 63 | exponent << 52 | (fraction & FRACTION)
+}

@@ -1,0 +1,186 @@
+//! One child name, checked once, and the order of names.
+//!
+//! Why the order lives here: the SDKs sort children on their side, so every comparison of two names in Hearth must be
+//! the one of the SDKs (wire reference 7.5), and there must be exactly one.
+
+use crate::limits::KEY_BYTES_MAX;
+use smol_str::SmolStr;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// One child name: 1 to 768 bytes of UTF-8, none of `. $ # [ ] /`, no ASCII control character (0-31, 127).
+///
+/// Inline up to 23 bytes, so push ids and field names need no heap; longer ones are shared when cloned.
+/// Ordered as the SDKs order children (wire reference 7.5): 32-bit integers by value, then texts by UTF-16 code unit.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Key(SmolStr);
+
+/// Why a text is not a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// The text has no characters.
+    #[error("a key cannot be empty")]
+    Empty,
+    /// The text is longer than [`KEY_BYTES_MAX`].
+    #[error("key `{start}…` has {bytes} bytes of UTF-8; at most {KEY_BYTES_MAX} are allowed")]
+    TooLong {
+        /// Length of the text in bytes of UTF-8.
+        bytes: usize,
+        /// Its first characters.
+        start: String,
+    },
+    /// The text has a character that no key may have.
+    #[error("key `{}` has {} at byte {at}; keys cannot contain . $ # [ ] / or ASCII control characters", Excerpt(.text), Named(*.ch))]
+    Forbidden {
+        /// The whole text.
+        text: String,
+        /// The first forbidden character.
+        ch: char,
+        /// Its offset in the text, in bytes.
+        at: usize,
+    },
+}
+
+impl Key {
+    /// Checks once, O(length). Everything that holds a `Key` may rely on it.
+    ///
+    /// # Errors
+    /// [`KeyError`] names the length or the first forbidden character.
+    pub fn parse(text: &str) -> Result<Self, KeyError> {
+        if text.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        if KEY_BYTES_MAX < text.len() {
+            return Err(KeyError::TooLong { bytes: text.len(), start: text.chars().take(24).collect() });
+        }
+        // Every forbidden character is ASCII, and no byte of a longer UTF-8 sequence is, so bytes suffice.
+        match text.bytes().position(is_forbidden) {
+            Some(at) => {
+                Err(KeyError::Forbidden { text: text.into(), ch: char::from(text.as_bytes()[at]), at })
+            }
+            None => Ok(Self(text.into())),
+        }
+    }
+
+    /// The key of an array's element: `0`, `1`, …
+    pub fn from_position(position: usize) -> Self {
+        Self(itoa::Buffer::new().format(position).into())
+    }
+
+    /// The text of the key.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The position in an array that this key can stand for: `0`, or digits without a leading zero (wire reference 7.2).
+    pub fn as_position(&self) -> Option<usize> {
+        let digits = self.0.as_bytes();
+        let canonical = digits.iter().all(u8::is_ascii_digit) && (digits.len() == 1 || digits[0] != b'0');
+        if canonical { self.0.parse().ok() } else { None }
+    }
+}
+
+const fn is_forbidden(byte: u8) -> bool {
+    matches!(byte, b'.' | b'$' | b'#' | b'[' | b']' | b'/' | 0..=31 | 127)
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        key_order(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+/// The order of child names, for any two texts (bounds of queries need not be legal keys). Wire reference 7.5:
+/// integer keys first, by value, then by length; the others by UTF-16 code unit. Total: equal only for equal texts.
+pub fn key_order(a: &str, b: &str) -> Ordering {
+    match (integer_value(a), integer_value(b)) {
+        (None, None) => text_order(a, b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        // `-0` and `00` are equal in the SDKs; a total order needs the last step.
+        (Some(x), Some(y)) => x.cmp(&y).then(a.len().cmp(&b.len())).then_with(|| text_order(a, b)),
+    }
+}
+
+/// What an integer key (`^-?0*[0-9]{1,10}$`, 32 bits signed) is worth, whatever its leading zeros.
+fn integer_value(text: &str) -> Option<i32> {
+    let bytes = text.as_bytes();
+    let (negative, digits) = match bytes {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, bytes),
+    };
+    // The first byte settles it for push ids and field names.
+    if !digits.first()?.is_ascii_digit() {
+        return None;
+    }
+    let zeros = digits.iter().take_while(|&&byte| byte == b'0').count();
+    let significant = &digits[zeros..];
+    if 10 < significant.len() || !significant.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let magnitude = significant.iter().fold(0_i64, |sum, &digit| sum * 10 + i64::from(digit - b'0'));
+    i32::try_from(if negative { -magnitude } else { magnitude }).ok()
+}
+
+/// Texts by UTF-16 code unit, as JavaScript and Java compare them (wire reference 7.4), on UTF-8 without decoding.
+///
+/// The two orders differ only where one text has a character above U+FFFF (in UTF-16 a surrogate, D800-DFFF) and the
+/// other one of U+E000-U+FFFF, and there the first bytes that differ are the leads: F0-F4 against EE or EF.
+pub fn text_order(a: &str, b: &str) -> Ordering {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    match a.iter().zip(b).find(|(x, y)| x != y) {
+        None => a.len().cmp(&b.len()),
+        Some((&x, &y)) => utf16_rank(x).cmp(&utf16_rank(y)),
+    }
+}
+
+const fn utf16_rank(byte: u8) -> u8 {
+    match byte {
+        0xEE | 0xEF => byte + 0x10,
+        _ => byte,
+    }
+}
+
+/// The start of a text for a message, on one line whatever it holds.
+pub(crate) struct Excerpt<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const CHARS_MAX: usize = 48;
+        for ch in self.0.chars().take(CHARS_MAX) {
+            if ch.is_control() { write!(f, "{}", ch.escape_default())? } else { write!(f, "{ch}")? }
+        }
+        if self.0.chars().nth(CHARS_MAX).is_some() { f.write_str("…") } else { Ok(()) }
+    }
+}
+
+/// A character for a message: itself where it shows, its code where it does not.
+struct Named(char);
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_control() {
+            write!(f, "control character U+{:04X}", u32::from(self.0))
+        } else {
+            write!(f, "`{}`", self.0)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The data of Hearth: what a JSON tree is, how it changes, how it is ordered, queried, compared and spelled.
+//!
+//! Nothing here knows a socket, a file, a clock, a thread or a random source; time and randomness are arguments.
+
+mod change;
+mod counted;
+mod draft;
+mod hash;
+mod key;
+mod limits;
+mod node;
+mod order;
+mod path;
+mod scalar;
+mod server_value;
+mod snapshot;
+mod write;
+
+pub use change::{Change, Conflict, Edit, To};
+pub use draft::{Draft, IncrementError, Pending};
+pub use hash::{Hash, HashError};
+pub use key::{Key, KeyError, key_order, text_order};
+pub use limits::{DEPTH_MAX, KEY_BYTES_MAX, TEXT_BYTES_MAX};
+pub use node::{ChildIter, Children, Node};
+pub use order::SortValue;
+pub use path::{Path, PathError, RelativePath};
+pub use scalar::{NotFinite, Number, Priority, Scalar, Text, TextTooLong};
+pub use server_value::ServerValue;
+pub use snapshot::Snapshot;
+pub use write::{Assignment, Part, ResolveError, Target, Update, Write, WriteError};

@@ -1,0 +1,197 @@
+//! Places in the tree: a path from the root, and a path from somewhere.
+//!
+//! Why two types: joining a relative path checks the depth once, and neither can be passed for the other.
+
+use crate::key::{Excerpt, Key, KeyError};
+use crate::limits::DEPTH_MAX;
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+/// A place, from the root of one database: at most 32 keys. The root has none. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Path(Keys);
+
+/// A place, from some node on: at most 32 keys. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RelativePath(Keys);
+
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Keys(Arc<[Key]>);
+
+/// Why a text is not a path, or why two paths cannot be joined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// One segment is not a key.
+    #[error("in path `{}`: {error}", Excerpt(.path))]
+    Key {
+        /// The whole text.
+        path: String,
+        /// What is wrong with the segment.
+        error: KeyError,
+    },
+    /// More than [`DEPTH_MAX`] segments.
+    #[error("path `{}` has {depth} segments; at most {DEPTH_MAX} are allowed", Excerpt(.path))]
+    TooDeep {
+        /// The whole path.
+        path: String,
+        /// How many segments it has.
+        depth: usize,
+    },
+}
+
+impl Path {
+    /// The root.
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// Splits at `/` and drops empty parts (wire reference 3.1): `/a//b/`, `a/b` and `/a/b` are one place. No decoding.
+    ///
+    /// # Errors
+    /// [`PathError`] names the segment or the depth.
+    pub fn parse(text: &str) -> Result<Self, PathError> {
+        Keys::parse(text).map(Self)
+    }
+
+    /// The keys from the root down.
+    pub fn keys(&self) -> &[Key] {
+        &self.0.0
+    }
+
+    /// The place at `below`, seen from here.
+    ///
+    /// # Errors
+    /// [`PathError::TooDeep`] if that is more than 32 keys from the root.
+    pub fn join(&self, below: &RelativePath) -> Result<Self, PathError> {
+        self.0.join(&below.0).map(Self)
+    }
+
+    /// The child of that name.
+    ///
+    /// # Errors
+    /// [`PathError::TooDeep`] below the last level.
+    pub fn child(&self, key: &Key) -> Result<Self, PathError> {
+        self.0.join(&Keys(Arc::new([key.clone()]))).map(Self)
+    }
+
+    /// The node above, or nothing for the root.
+    pub fn parent(&self) -> Option<Self> {
+        let (_, above) = self.keys().split_last()?;
+        Some(Self(Keys(above.into())))
+    }
+
+    /// Where `self` is, seen from `above`; nothing if it is not there or below.
+    pub fn strip(&self, above: &Self) -> Option<RelativePath> {
+        let below = self.keys().strip_prefix(above.keys())?;
+        Some(RelativePath(Keys(below.into())))
+    }
+
+    /// Whether `self` is at `other` or above it.
+    pub fn covers(&self, other: &Self) -> bool {
+        other.keys().starts_with(self.keys())
+    }
+}
+
+impl RelativePath {
+    /// The node itself.
+    pub fn here() -> Self {
+        Self::default()
+    }
+
+    /// As [`Path::parse`].
+    ///
+    /// # Errors
+    /// [`PathError`] names the segment or the depth.
+    pub fn parse(text: &str) -> Result<Self, PathError> {
+        Keys::parse(text).map(Self)
+    }
+
+    /// The keys from the node down.
+    pub fn keys(&self) -> &[Key] {
+        &self.0.0
+    }
+
+    /// Whether this is the node itself.
+    pub fn is_here(&self) -> bool {
+        self.keys().is_empty()
+    }
+}
+
+/// Collects without checking the depth; for paths that were read off an existing node.
+impl FromIterator<Key> for RelativePath {
+    fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
+        Self(Keys(keys.into_iter().collect()))
+    }
+}
+
+/// Collects without checking the depth; for paths that were read off an existing node.
+impl FromIterator<Key> for Path {
+    fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
+        Self(Keys(keys.into_iter().collect()))
+    }
+}
+
+impl Keys {
+    fn parse(text: &str) -> Result<Self, PathError> {
+        let keys: Vec<Key> = text
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(Key::parse)
+            // One more than allowed is enough to refuse, and bounds the work on hostile text.
+            .take(DEPTH_MAX + 1)
+            .collect::<Result<_, _>>()
+            .map_err(|error| PathError::Key { path: text.into(), error })?;
+        if DEPTH_MAX < keys.len() {
+            let depth = text.split('/').filter(|part| !part.is_empty()).count();
+            return Err(PathError::TooDeep { path: text.into(), depth });
+        }
+        Ok(Self(keys.into()))
+    }
+
+    fn join(&self, below: &Self) -> Result<Self, PathError> {
+        let joined = Self(self.0.iter().chain(below.0.iter()).cloned().collect());
+        match joined.0.len() {
+            0..=DEPTH_MAX => Ok(joined),
+            depth => Err(PathError::TooDeep { path: joined.to_string(), depth }),
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/{}", self.0)
+    }
+}
+
+impl fmt::Display for RelativePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (depth, key) in self.0.iter().enumerate() {
+            let slash = if depth == 0 { "" } else { "/" };
+            write!(f, "{slash}{key}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+/// Paths in the order in which the SDKs apply the parts of an update: segment by segment, each as a plain text
+/// (UTF-16), a path before those below it. Not the order of children: integers are not first here.
+pub(crate) fn update_order(a: &[Key], b: &[Key]) -> Ordering {
+    let differing = a.iter().zip(b).find(|(x, y)| x != y);
+    match differing {
+        Some((x, y)) => crate::key::text_order(x.as_str(), y.as_str()),
+        None => a.len().cmp(&b.len()),
+    }
+}

@@ -1,0 +1,249 @@
+//! What a client asks to write, before it is resolved to a change.
+
+use crate::change::{Change, Conflict, Edit, To, sort_apart};
+use crate::draft::{Draft, IncrementError, Pending, resolve_priority};
+use crate::key::Key;
+use crate::limits::DEPTH_MAX;
+use crate::node::Node;
+use crate::path::{Path, PathError, RelativePath};
+use crate::scalar::{NotFinite, Priority};
+use crate::snapshot::Snapshot;
+
+/// One write: at one place, or at several in one piece.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// Replaces what is at one place.
+    Set(Assignment),
+    /// Replaces what is at several places below one; what is not named stays.
+    Update(Update),
+}
+
+/// A place and what it shall become.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    at: Path,
+    to: Assigned,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Assigned {
+    Value(Option<Draft>),
+    Priority(Option<Pending<Priority>>),
+}
+
+/// A write at several places, none at or above another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    at: Path,
+    assignments: Vec<Assignment>,
+}
+
+/// Where a client points to: a node or its priority (`…/.priority`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target<P = Path> {
+    /// The node.
+    pub path: P,
+    /// What of it.
+    pub part: Part,
+}
+
+/// What of a node is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The value, everything below, and the priority.
+    Value,
+    /// Its priority alone.
+    Priority,
+}
+
+/// Why a write cannot be made, whatever the tree holds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// A place is not a path, or too deep.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The value goes deeper than the tree may.
+    #[error(
+        "the value at `{at}` goes down to `{below}`, {depth} segments from the root; at most {DEPTH_MAX} are allowed"
+    )]
+    TooDeep {
+        /// Where it is written.
+        at: Path,
+        /// The first place that is too deep, from there on.
+        below: RelativePath,
+        /// How many segments from the root that is.
+        depth: usize,
+    },
+    /// Two places of one update cover each other.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+}
+
+/// Why a write cannot be resolved against the tree as it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError {
+    /// The sum of an increment is not a number that can be stored.
+    #[error("in the write at `{at}`: {error}")]
+    Increment {
+        /// Where is written.
+        at: Path,
+        /// Where the increment is.
+        error: IncrementError,
+    },
+}
+
+const PRIORITY: &str = ".priority";
+
+impl Target<Path> {
+    /// Reads `a/b` or `a/b/.priority`.
+    ///
+    /// # Errors
+    /// [`PathError`] names the segment or the depth.
+    pub fn parse(text: &str) -> Result<Self, PathError> {
+        let (path, part) = split_priority(text);
+        Ok(Self { path: Path::parse(path)?, part })
+    }
+}
+
+impl Target<RelativePath> {
+    /// Reads `a/b` or `a/b/.priority`, as a key of an update.
+    ///
+    /// # Errors
+    /// [`PathError`] names the segment or the depth.
+    pub fn parse(text: &str) -> Result<Self, PathError> {
+        let (path, part) = split_priority(text);
+        Ok(Self { path: RelativePath::parse(path)?, part })
+    }
+}
+
+fn split_priority(text: &str) -> (&str, Part) {
+    let trimmed = text.trim_end_matches('/');
+    match trimmed.strip_suffix(PRIORITY) {
+        Some(path) if path.is_empty() || path.ends_with('/') => (path, Part::Priority),
+        Some(_) | None => (text, Part::Value),
+    }
+}
+
+impl Assignment {
+    /// Replaces the node at a place, its priority included; `None` deletes it.
+    ///
+    /// # Errors
+    /// [`WriteError::TooDeep`] if the value would reach below the last level.
+    pub fn value(at: Path, value: Option<Draft>) -> Result<Self, WriteError> {
+        let deeper = value.as_ref().and_then(|value| value.deeper_than(DEPTH_MAX - at.keys().len()));
+        match deeper {
+            None => Ok(Self { at, to: Assigned::Value(value) }),
+            Some(below) => {
+                let depth = at.keys().len() + below.keys().len();
+                Err(WriteError::TooDeep { at, below, depth })
+            }
+        }
+    }
+
+    /// Replaces the priority of a node; without effect where nothing is.
+    pub const fn priority(at: Path, priority: Option<Pending<Priority>>) -> Self {
+        Self { at, to: Assigned::Priority(priority) }
+    }
+
+    /// The node that is written, or whose priority is.
+    pub const fn at(&self) -> &Path {
+        &self.at
+    }
+
+    /// What of the node is written.
+    pub const fn part(&self) -> Part {
+        match self.to {
+            Assigned::Value(_) => Part::Value,
+            Assigned::Priority(_) => Part::Priority,
+        }
+    }
+
+    fn resolve(&self, now_ms: i64, before: &Snapshot) -> Result<Edit, ResolveError> {
+        let current = before.get(&self.at);
+        let to = match &self.to {
+            Assigned::Value(None) => Ok(To::Node(None)),
+            Assigned::Value(Some(draft)) => draft.resolve(now_ms, current).map(|node| To::Node(Some(node))),
+            Assigned::Priority(None) => Ok(To::Priority(None)),
+            Assigned::Priority(Some(priority)) => {
+                let current = current.and_then(Node::priority).and_then(Priority::number);
+                resolve_priority(priority, now_ms, current)
+                    .map(|priority| To::Priority(Some(priority)))
+                    .map_err(|NotFinite| IncrementError { at: RelativePath::here() })
+            }
+        };
+        match to {
+            Ok(to) => Ok(Edit { at: self.at.clone(), to }),
+            Err(error) => Err(ResolveError::Increment { at: self.at.clone(), error }),
+        }
+    }
+}
+
+impl Update {
+    /// An update of places at or below `at`.
+    ///
+    /// # Errors
+    /// [`WriteError::Conflict`] names two places of which one is at or above the other.
+    pub fn new(at: Path, mut assignments: Vec<Assignment>) -> Result<Self, WriteError> {
+        debug_assert!(assignments.iter().all(|each| at.covers(&each.at)), "an update writes below its place");
+        sort_apart(&mut assignments, |each| (&each.at, each.part() == Part::Priority))?;
+        Ok(Self { at, assignments })
+    }
+
+    /// The place that the update was sent to; all that it writes is there or below.
+    pub const fn at(&self) -> &Path {
+        &self.at
+    }
+
+    /// What is written, in the order in which the SDKs apply it.
+    pub fn assignments(&self) -> &[Assignment] {
+        &self.assignments
+    }
+}
+
+impl Write {
+    /// The change that this write makes of a tree, with every server value filled in and without what changes nothing.
+    /// `now_ms` is the server's time in milliseconds since 1970. Costs O(what is written), not O(tree).
+    ///
+    /// # Errors
+    /// [`ResolveError`] names an increment that cannot be stored.
+    pub fn resolve(&self, now_ms: i64, before: &Snapshot) -> Result<Change, ResolveError> {
+        let resolve = |each: &Assignment| each.resolve(now_ms, before);
+        let mut edits = match self {
+            Self::Set(assignment) => vec![resolve(assignment)?],
+            Self::Update(update) => update.assignments.iter().map(resolve).collect::<Result<_, _>>()?,
+        };
+        edits.retain(|edit| !edit.is_idle(before.root()));
+        let lost = lost_priorities(before, &edits);
+        let change = Change::new(edits.into_iter().chain(lost).collect());
+        Ok(change.expect("what an update writes lies apart, and only priorities above it were added"))
+    }
+}
+
+/// Nodes that are emptied and filled again by one update. The SDKs apply its parts one after the other, and a node that
+/// is empty in between loses its priority (wire reference 7.7): for every client to end with the same tree, the loss is
+/// made an edit. Costs nothing where no touched node has a priority.
+fn lost_priorities(before: &Snapshot, edits: &[Edit]) -> Vec<Edit> {
+    let mut above: Vec<&[Key]> = edits
+        .iter()
+        .flat_map(|edit| (0..edit.at.keys().len()).map(|depth| &edit.at.keys()[..depth]))
+        .filter(|keys| {
+            before.root().and_then(|root| root.get(keys)).is_some_and(|node| node.priority().is_some())
+        })
+        .collect();
+    above.sort_unstable();
+    above.dedup();
+    if edits.len() < 2 || above.is_empty() {
+        return Vec::new();
+    }
+    let one_by_one = edits.iter().fold(before.clone(), |tree, edit| {
+        tree.apply(&Change::new(vec![edit.clone()]).expect("one edit lies apart from no other"))
+    });
+    above
+        .into_iter()
+        .filter(|keys| !edits.iter().any(|edit| edit.at.keys() == *keys))
+        .filter(|keys| {
+            one_by_one.root().and_then(|root| root.get(keys)).is_some_and(|node| node.priority().is_none())
+        })
+        .map(|keys| Edit { at: keys.iter().cloned().collect(), to: To::Priority(None) })
+        .collect()
+}
