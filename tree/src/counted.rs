@@ -248,7 +248,7 @@ fn edit_leaf<K: Ord + Clone, V: Clone>(
         Edge::Last if after.is_empty() => {
             Edited::Two(Tree::leaf(before.iter().cloned()), Tree::leaf([new].into_iter()))
         }
-        _ => {
+        Edge::Last | Edge::Inner => {
             let mut left: Vec<_> = Spliced::new(before, Some(new), after).collect();
             let right = left.split_off(left.len() / 2);
             Edited::Two(Tree::leaf(left.into_iter()), Tree::leaf(right.into_iter()))

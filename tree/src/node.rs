@@ -133,9 +133,14 @@ impl Node {
         })
     }
 
+    /// The children of what does not exist.
+    pub(crate) const fn no_children<'a>() -> Children<'a> {
+        Children(View::Leaf(&[]))
+    }
+
     /// The child of that name. O(log n).
     pub fn child(&self, key: &Key) -> Option<&Self> {
-        self.children().0.get(key)
+        self.children().get(key)
     }
 
     /// What is at the end of these keys, the node itself if there are none.
@@ -258,6 +263,11 @@ impl<'a> Children<'a> {
     /// Whether there are none, as in a leaf.
     pub fn is_empty(self) -> bool {
         self.len() == 0
+    }
+
+    /// The child of that name. O(log n).
+    pub fn get(self, key: &Key) -> Option<&'a Node> {
+        self.0.get(key)
     }
 
     /// All of them, from both ends.

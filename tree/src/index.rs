@@ -1,0 +1,162 @@
+//! The children of one node in another order than by key.
+//!
+//! Why persistent: a view compares the windows of two snapshots, so both snapshots need their index, and sharing makes
+//! the second one cost only what has changed.
+
+use crate::counted::{Range, Tree, View as TreeView};
+use crate::key::Key;
+use crate::node::Node;
+use crate::order::SortValue;
+use crate::query::{ChildPath, Cut};
+use std::cmp::Ordering;
+
+/// The children of a node, ordered. Belongs to one snapshot of the node; cloning is O(1) and shares everything.
+#[derive(Clone)]
+pub struct Index {
+    by: IndexBy,
+    entries: Tree<Entry, ()>,
+}
+
+/// What an index orders by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum IndexBy {
+    /// The value at a place below each child.
+    Child(ChildPath),
+    /// The child's own value.
+    Value,
+    /// The child's priority.
+    Priority,
+}
+
+#[derive(Clone)]
+struct Entry {
+    value: SortValue,
+    key: Key,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.value.order(&other.value).then_with(|| self.key.cmp(&other.key))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Entry {}
+
+impl IndexBy {
+    /// What a child is ordered by.
+    pub(crate) fn sort_value(&self, child: &Node) -> SortValue {
+        match self {
+            Self::Child(path) => Self::child_value(path, child),
+            Self::Value => SortValue::of(Some(child)),
+            Self::Priority => SortValue::of_priority(child),
+        }
+    }
+
+    pub(crate) fn child_value(path: &ChildPath, child: &Node) -> SortValue {
+        SortValue::of(child.get(path.keys()))
+    }
+}
+
+impl Index {
+    /// Sorts the children of a node. O(n log n): where a node is large, build it where nobody waits.
+    pub fn build(by: IndexBy, node: Option<&Node>) -> Self {
+        let children = node.into_iter().flat_map(Node::children);
+        let mut entries: Vec<_> = children
+            .map(|(key, child)| (Entry { value: by.sort_value(child), key: key.clone() }, ()))
+            .collect();
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        Self { by, entries: Tree::from_sorted(entries) }
+    }
+
+    /// The index of the same node in a later snapshot. O(log n) for each child that has changed.
+    #[must_use]
+    pub fn updated(&self, before: Option<&Node>, after: Option<&Node>) -> Self {
+        let nothing = Node::no_children();
+        let [before, after] = [before, after].map(|node| node.map_or(nothing, Node::children));
+        debug_assert_eq!(
+            before.len(),
+            self.len(),
+            "an index is updated from the snapshot that it belongs to"
+        );
+        let mut entries = self.entries.clone();
+        for (key, a, b) in before.difference(after) {
+            let [a, b] = [a, b].map(|child| child.map(|child| self.by.sort_value(child)));
+            if a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a.order(b).is_eq()) {
+                continue;
+            }
+            if let Some(value) = a {
+                entries = entries.with(&Entry { value, key: key.clone() }, None);
+            }
+            if let Some(value) = b {
+                entries = entries.with(&Entry { value, key: key.clone() }, Some(()));
+            }
+        }
+        Self { by: self.by.clone(), entries }
+    }
+
+    /// What it orders by.
+    pub const fn by(&self) -> &IndexBy {
+        &self.by
+    }
+
+    /// How many children it orders.
+    pub fn len(&self) -> usize {
+        self.view().len()
+    }
+
+    /// Whether it orders none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn nth(&self, rank: usize) -> Option<(&SortValue, &Key)> {
+        self.view().nth(rank).map(|(entry, ())| (&entry.value, &entry.key))
+    }
+
+    /// How many children lie before a cut.
+    pub(crate) fn rank(&self, cut: &Cut) -> usize {
+        self.view().rank(|entry| cut.is_after(&entry.value, &entry.key))
+    }
+
+    /// The keys of ranks `from..to`, in the index's order.
+    pub(crate) fn keys(&self, from: usize, to: usize) -> IndexKeys<'_> {
+        IndexKeys(self.view().range(from, to))
+    }
+
+    fn view(&self) -> TreeView<'_, Entry, ()> {
+        self.entries.view()
+    }
+}
+
+/// Keys in the order of an index, from both ends.
+pub(crate) struct IndexKeys<'a>(Range<'a, Entry, ()>);
+
+impl<'a> Iterator for IndexKeys<'a> {
+    type Item = &'a Key;
+
+    fn next(&mut self) -> Option<&'a Key> {
+        self.0.next().map(|(entry, ())| &entry.key)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for IndexKeys<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|(entry, ())| &entry.key)
+    }
+}
