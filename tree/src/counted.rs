@@ -265,14 +265,20 @@ fn edit_branch<K: Ord + Clone, V: Clone>(
     let at = twig_of(twigs, key);
     let edge = if at + 1 == twigs.len() { edge } else { Edge::Inner };
     let (before, after) = (&twigs[..at], &twigs[at + 1..]);
-    let spliced = |new: [Option<Tree<K, V>>; 2]| -> Vec<Twig<K, V>> {
-        let new = new.into_iter().flatten().map(Twig::of);
-        before.iter().cloned().chain(new).chain(after.iter().cloned()).collect()
-    };
-    let twigs = match twigs[at].tree.view().edit(key, value, edge) {
-        Edited::Gone => spliced([None, None]),
-        Edited::One(tree) => joined(spliced([Some(tree), None]), at),
-        Edited::Two(left, right) => spliced([Some(left), Some(right)]),
+    let spliced = |new: Option<Tree<K, V>>| Spliced::new(before, new.map(Twig::of), after);
+    let twigs: Vec<_> = match twigs[at].tree.view().edit(key, value, edge) {
+        Edited::Gone => spliced(None).collect(),
+        Edited::One(tree) if is_thin(&tree) => joined(spliced(Some(tree)).collect(), at),
+        // Nearly every edit: straight into its place.
+        Edited::One(tree) => {
+            let len = before.iter().chain(after).map(|twig| twig.len).sum::<usize>() + tree.view().len();
+            return Edited::One(Tree::Branch(ThinArc::from_header_and_iter(len, spliced(Some(tree)))));
+        }
+        Edited::Two(left, right) => {
+            let mut twigs: Vec<_> = spliced(Some(left)).collect();
+            twigs.insert(at + 1, Twig::of(right));
+            twigs
+        }
     };
     match twigs.len() {
         0 => Edited::Gone,
@@ -286,11 +292,18 @@ fn edit_branch<K: Ord + Clone, V: Clone>(
     }
 }
 
-/// Joins the twig at `at` to a neighbour where it has shrunk to a quarter and both fit in one, so that deleting does
-/// not leave a forest of nearly empty leaves.
+/// Whether a subtree has shrunk to a quarter, so that it should be joined to a neighbour.
+fn is_thin<K, V>(tree: &Tree<K, V>) -> bool {
+    match tree {
+        Tree::Leaf(entries) => entries.slice.len() <= LEAF_MAX / 4,
+        Tree::Branch(twigs) => twigs.slice.len() <= BRANCH_MAX / 4,
+    }
+}
+
+/// Joins the thin twig at `at` to a neighbour where both fit in one, so that deleting does not leave a forest of nearly
+/// empty leaves.
 fn joined<K: Ord + Clone, V: Clone>(mut twigs: Vec<Twig<K, V>>, at: usize) -> Vec<Twig<K, V>> {
-    let (width, width_max) = width(&twigs[at].tree);
-    if width_max / 4 < width || twigs.len() < 2 {
+    if twigs.len() < 2 {
         return twigs;
     }
     let left = if at + 1 < twigs.len() { at } else { at - 1 };
@@ -306,13 +319,6 @@ fn joined<K: Ord + Clone, V: Clone>(mut twigs: Vec<Twig<K, V>>, at: usize) -> Ve
     twigs.remove(left + 1);
     twigs[left] = Twig::of(joined);
     twigs
-}
-
-fn width<K, V>(tree: &Tree<K, V>) -> (usize, usize) {
-    match tree {
-        Tree::Leaf(entries) => (entries.slice.len(), LEAF_MAX),
-        Tree::Branch(twigs) => (twigs.slice.len(), BRANCH_MAX),
-    }
 }
 
 /// `count` in as few parts of at most `most` as possible, all but the last full: what appending leaves, too.

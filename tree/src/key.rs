@@ -146,7 +146,10 @@ fn integer_value(text: &str) -> Option<i32> {
 /// other one of U+E000-U+FFFF, and there the first bytes that differ are the leads: F0-F4 against EE or EF.
 pub fn text_order(a: &str, b: &str) -> Ordering {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    match a.iter().zip(b).find(|(x, y)| x != y) {
+    // Eight bytes at a time: keys of one list begin alike.
+    let (a_words, b_words) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    let alike = 8 * a_words.iter().zip(b_words).take_while(|(x, y)| x == y).count();
+    match a[alike..].iter().zip(&b[alike..]).find(|(x, y)| x != y) {
         None => a.len().cmp(&b.len()),
         Some((&x, &y)) => utf16_rank(x).cmp(&utf16_rank(y)),
     }

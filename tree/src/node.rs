@@ -31,7 +31,7 @@ pub(crate) type Entry = (Key, Node);
 struct Head {
     priority: Option<Arc<Priority>>,
     /// How many children have a priority: where none has, the order by priority is the order by key.
-    prioritized: usize,
+    prioritized: u32,
     hash: HashCell,
 }
 
@@ -40,10 +40,11 @@ struct Large {
     children: Tree<Key, Node>,
 }
 
+const _: () = assert!(size_of::<Head>() == 40, "with four children a node then fits 256 bytes of heap");
 const _: () = assert!(size_of::<Node>() == 24, "a node stands in 24 bytes beside its key");
 
 impl Head {
-    fn new(priority: Option<Arc<Priority>>, prioritized: usize) -> Self {
+    fn new(priority: Option<Arc<Priority>>, prioritized: u32) -> Self {
         Self { priority, prioritized, hash: HashCell::default() }
     }
 }
@@ -71,7 +72,7 @@ impl Node {
     /// Children in strictly ascending order.
     pub(crate) fn from_sorted(children: Vec<Entry>, priority: Option<Arc<Priority>>) -> Option<Self> {
         debug_assert!(children.is_sorted_by(|a, b| a.0 < b.0), "children come strictly ascending");
-        let prioritized = children.iter().filter(|(_, child)| child.priority().is_some()).count();
+        let prioritized = children.iter().map(|(_, child)| prioritized(Some(child))).sum();
         let head = Head::new(priority, prioritized);
         match children.len() {
             0 => None,
@@ -168,8 +169,6 @@ impl Node {
         }
         let children = self.children().0;
         let prioritized =
-            |node: Option<&Self>| usize::from(node.is_some_and(|node| node.priority().is_some()));
-        let prioritized =
             self.head().map_or(0, |head| head.prioritized) + prioritized(child.as_ref()) - prioritized(old);
         let head = Head::new(self.shared_priority(), prioritized);
         let entries = match children {
@@ -248,6 +247,10 @@ impl Node {
             Repr::Small(_) | Repr::Large(_) => self.head()?.priority.clone(),
         }
     }
+}
+
+fn prioritized(child: Option<&Node>) -> u32 {
+    u32::from(child.is_some_and(|child| child.priority().is_some()))
 }
 
 /// The children of a node, in key order. Cheap to copy; ranks count from 0.
