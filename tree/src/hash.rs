@@ -198,3 +198,28 @@ fn js_bits(value: f64) -> u64 {
         (exponent as u64, if fraction.is_finite() { fraction as i64 as u64 } else { 0 });
     u64::from(value.is_sign_negative()) << 63 | exponent << 52 | (fraction & FRACTION)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_reads_what_it_shows_and_nothing_else() {
+        let text = "z6sRbrNLwbHX5fdjpvsTtWgXUFc=";
+        assert_eq!(Hash::parse(text).map(|hash| hash.to_string()).as_deref(), Ok(text));
+        for text in [
+            "",
+            "z6sRbrNLwbHX5fdjpvsTtWgXUFc",
+            "z6sRbrNLwbHX5fdjpvsTtWgXUFc-",
+            "z6sRbrNLwbHX5fdjpvsTtWgXUFd=",
+            "====",
+            &"A".repeat(28),
+        ] {
+            assert!(Hash::parse(text).is_err(), "{text}");
+        }
+        assert_eq!(
+            Hash::parse("short").map_err(|error| error.to_string()),
+            Err("a hash is 28 characters of padded Base64 (20 bytes of SHA-1), not 5 characters".into())
+        );
+    }
+}

@@ -187,3 +187,118 @@ impl fmt::Display for Named {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_one_to_768_bytes_without_what_paths_and_bounds_are_made_of() {
+        let long = "a".repeat(769);
+        let emoji = "😀".repeat(193);
+        for (report, text, refused) in [
+            ("", "a", None),
+            ("", "+ \\\"'?&%", None),
+            ("", "-OfJOJtHRpRMarWw0KQi", None),
+            ("", "é\u{80}\u{2028}", None),
+            ("R025", &long[1..], None),
+            ("R025", &emoji[4..], None),
+            ("R027", "-Nab\\", None),
+            ("", "", Some("a key cannot be empty")),
+            (
+                "R025",
+                &long,
+                Some("key `aaaaaaaaaaaaaaaaaaaaaaaa…` has 769 bytes of UTF-8; at most 768 are allowed"),
+            ),
+            (
+                "R025",
+                &emoji,
+                Some(
+                    "key `😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀…` has 772 bytes of UTF-8; at most 768 are allowed",
+                ),
+            ),
+            (
+                "",
+                "a.b",
+                Some(
+                    "key `a.b` has `.` at byte 1; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+            (
+                "",
+                "é$",
+                Some(
+                    "key `é$` has `$` at byte 2; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+            (
+                "",
+                "#",
+                Some(
+                    "key `#` has `#` at byte 0; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+            (
+                "",
+                "a[",
+                Some(
+                    "key `a[` has `[` at byte 1; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+            (
+                "",
+                "a]",
+                Some(
+                    "key `a]` has `]` at byte 1; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+            (
+                "",
+                "a/b",
+                Some(
+                    "key `a/b` has `/` at byte 1; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+            (
+                "R025",
+                "a\u{7}",
+                Some(
+                    "key `a\\u{7}` has control character U+0007 at byte 1; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+            (
+                "R025",
+                "\u{7f}",
+                Some(
+                    "key `\\u{7f}` has control character U+007F at byte 0; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+        ] {
+            let error = Key::parse(text).err().map(|error| error.to_string());
+            assert_eq!(error.as_deref(), refused, "{report} {text:?}");
+        }
+    }
+
+    #[test]
+    fn positions_are_digits_without_a_leading_zero() {
+        for (text, position) in [
+            ("0", Some(0)),
+            ("7", Some(7)),
+            ("10", Some(10)),
+            ("2147483648", Some(2_147_483_648)),
+            ("00", None),
+            ("07", None),
+            ("-1", None),
+            ("+1", None),
+            ("1 ", None),
+            ("1e3", None),
+            ("99999999999999999999", None),
+            ("a", None),
+        ] {
+            assert_eq!(Key::parse(text).unwrap().as_position(), position, "{text:?}");
+            if let Some(position) = position {
+                assert_eq!(Key::from_position(position).as_str(), text);
+            }
+        }
+    }
+}

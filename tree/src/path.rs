@@ -195,3 +195,61 @@ pub(crate) fn update_order(a: &[Key], b: &[Key]) -> Ordering {
         None => a.len().cmp(&b.len()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_up_to_32_keys_however_it_is_written() {
+        let deep = |depth: usize| "k/".repeat(depth);
+        for (text, shown) in [
+            ("", Ok("/")),
+            ("/", Ok("/")),
+            ("a/b", Ok("/a/b")),
+            ("/a//b/", Ok("/a/b")),
+            ("/a+b/ä %20", Ok("/a+b/ä %20")),
+            (&deep(32), Ok(format!("/{}", deep(32).trim_end_matches('/')).as_str())),
+            (
+                &deep(33),
+                Err(
+                    "path `k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/k/…` has 33 segments; at most 32 are allowed",
+                ),
+            ),
+            (
+                "a/.info",
+                Err(
+                    "in path `a/.info`: key `.info` has `.` at byte 0; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
+            ),
+        ] {
+            let path = Path::parse(text).map(|path| path.to_string()).map_err(|error| error.to_string());
+            assert_eq!(path.as_deref().map_err(String::as_str), shown, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn joining_keeps_to_the_depth_and_stripping_undoes_it() {
+        for (above, below, joined) in
+            [("", "", Some("/")), ("a", "b/c", Some("/a/b/c")), ("", "x", Some("/x"))]
+        {
+            let (above, below) = (Path::parse(above).unwrap(), RelativePath::parse(below).unwrap());
+            let path = above.join(&below).unwrap();
+            assert_eq!(Some(path.to_string().as_str()), joined);
+            assert_eq!(path.strip(&above), Some(below));
+            assert!(above.covers(&path));
+        }
+        let (above, below) =
+            (Path::parse(&"a/".repeat(20)).unwrap(), RelativePath::parse(&"b/".repeat(13)).unwrap());
+        assert!(matches!(above.join(&below), Err(PathError::TooDeep { depth: 33, .. })));
+        assert!(above.join(&RelativePath::parse(&"b/".repeat(12)).unwrap()).is_ok());
+        assert_eq!(Path::parse("ab").unwrap().strip(&Path::parse("a").unwrap()), None);
+    }
+
+    #[test]
+    fn parents_end_at_the_root() {
+        let path = Path::parse("a/b").unwrap();
+        assert_eq!(path.parent().and_then(|path| path.parent()), Some(Path::root()));
+        assert_eq!(Path::root().parent(), None);
+    }
+}

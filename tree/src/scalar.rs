@@ -189,3 +189,73 @@ impl From<Priority> for Scalar {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_one_form_and_are_spelled_as_in_javascript() {
+        for (report, value, integer, shown) in [
+            ("", 0.0, Some(0), "0"),
+            ("R033", -0.0, Some(0), "0"),
+            ("", 1.0, Some(1), "1"),
+            ("", -2.5, None, "-2.5"),
+            ("R033", 1e21, None, "1e+21"),
+            ("", 1e20, None, "100000000000000000000"),
+            ("R033", 1e-7, None, "1e-7"),
+            ("R033", 0.1 + 0.2, None, "0.30000000000000004"),
+            ("R033", 1e308, None, "1e+308"),
+            ("R033", 4_503_599_627_370_497.5, Some(4_503_599_627_370_498), "4503599627370498"),
+            ("R033", 9_007_199_254_740_994.0, Some(9_007_199_254_740_994), "9007199254740994"),
+            ("", -9_223_372_036_854_775_808.0, Some(i64::MIN), "-9223372036854775808"),
+            ("", 9_223_372_036_854_775_808.0, None, "9223372036854776000"),
+            ("", 5e-324, None, "5e-324"),
+        ] {
+            let number = Number::from_f64(value).unwrap();
+            assert_eq!(
+                (number.as_i64(), number.to_string().as_str()),
+                (integer, shown),
+                "{report} {value:e}"
+            );
+            assert_eq!(number.as_f64(), value);
+            assert_eq!(number.to_string().parse(), Ok(value), "{report} {value:e}");
+        }
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(Number::from_f64(value), Err(NotFinite));
+        }
+    }
+
+    #[test]
+    fn sums_are_exact_while_they_can_be() {
+        let double = |value| Number::from_f64(value).unwrap();
+        for (report, a, b, sum) in [
+            ("R035", Number::from(1), Number::from(-3), "-2"),
+            ("", Number::from(9_007_199_254_740_992), Number::from(1), "9007199254740993"),
+            ("", Number::from(i64::MAX), Number::from(1), "9223372036854776000"),
+            ("", Number::from(i64::MIN), Number::from(-1), "-9223372036854775808"),
+            ("", Number::from(i64::MAX), Number::from(i64::MIN), "-1"),
+            ("", Number::from(1), double(0.5), "1.5"),
+            ("", double(0.5), double(0.5), "1"),
+            ("", double(1e300), Number::from(1), "1e+300"),
+        ] {
+            assert_eq!(a.plus(b).map(|sum| sum.to_string()).as_deref(), Ok(sum), "{report} {a} + {b}");
+        }
+        assert_eq!(double(1.7e308).plus(double(1.7e308)), Err(NotFinite));
+    }
+
+    #[test]
+    fn a_text_holds_ten_megabytes_and_knows_its_control_characters() {
+        let text = "x".repeat(TEXT_BYTES_MAX + 1);
+        assert!(Text::new(&text[1..]).is_ok());
+        assert_eq!(
+            Text::new(&text).map_err(|error| error.to_string()),
+            Err("a string value has 10485761 bytes of UTF-8; at most 10485760 are allowed".into())
+        );
+        for (text, control) in
+            [("a\nb", Some((1, '\n'))), ("ä\u{7f}", Some((2, '\u{7f}'))), ("\u{80}\u{2028}", None)]
+        {
+            assert_eq!(Text::new(text).unwrap().first_control(), control, "{text:?}");
+        }
+    }
+}

@@ -247,3 +247,109 @@ fn lost_priorities(before: &Snapshot, edits: &[Edit]) -> Vec<Edit> {
         .map(|keys| Edit { at: keys.iter().cloned().collect(), to: To::Priority(None) })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalar::{Number, Scalar};
+    use crate::server_value::ServerValue;
+
+    fn path(text: &str) -> Path {
+        Path::parse(text).unwrap()
+    }
+
+    fn leaf(value: i64) -> Node {
+        Scalar::Number(value.into()).into()
+    }
+
+    /// `depth` objects around a leaf.
+    fn tower(depth: usize) -> Draft {
+        let key = Key::parse("t").unwrap();
+        (0..depth)
+            .fold(Draft::from(leaf(1)), |inner, _| Draft::inner(vec![(key.clone(), inner)], None).unwrap())
+    }
+
+    #[test]
+    fn a_target_is_a_node_or_its_priority() {
+        for (text, expected) in [
+            ("", Ok(("/", Part::Value))),
+            ("/a//b/", Ok(("/a/b", Part::Value))),
+            (".priority", Ok(("/", Part::Priority))),
+            ("/.priority", Ok(("/", Part::Priority))),
+            ("a/.priority/", Ok(("/a", Part::Priority))),
+            ("a/.priority/b", Err(())),
+            ("a.priority", Err(())),
+            ("a/.value", Err(())),
+        ] {
+            let target = Target::<Path>::parse(text);
+            let shown = target.as_ref().map(|target| (target.path.to_string(), target.part)).map_err(|_| ());
+            assert_eq!(
+                shown.as_ref().map(|(path, part)| (path.as_str(), *part)),
+                expected.as_ref().copied(),
+                "{text:?}"
+            );
+            assert_eq!(Target::<RelativePath>::parse(text).is_ok(), expected.is_ok(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn path_and_value_together_keep_to_the_depth() {
+        for (report, at, depth, refused) in [
+            ("R025", "", 32, None),
+            ("R025", "a/b", 30, None),
+            ("R025", "a/b", 31, Some("the value at `/a/b` goes down to `")),
+            ("R025", "", 33, Some("the value at `/` goes down to `t/t/")),
+        ] {
+            let error = Assignment::value(path(at), Some(tower(depth))).err().map(|error| error.to_string());
+            match (&error, refused) {
+                (None, None) => {}
+                (Some(error), Some(start)) => {
+                    assert!(error.starts_with(start), "{report} {error}");
+                    assert!(
+                        error.ends_with("33 segments from the root; at most 32 are allowed"),
+                        "{report} {error}"
+                    );
+                }
+                (error, refused) => panic!("{report} {at} + {depth}: {error:?}, expected {refused:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn places_of_one_update_lie_apart() {
+        let priority = |at: &str| Assignment::priority(path(at), None);
+        let value = |at: &str| Assignment::value(path(at), Some(leaf(1).into())).unwrap();
+        for (parts, refused) in [
+            (vec![value("a"), value("b"), value("ab/c")], None),
+            (
+                vec![priority("a"), value("a/b"), priority("a/b/c"), priority("")],
+                Some("`/a/b` and `/a/b/c/.priority`"),
+            ),
+            (vec![priority("a"), value("a/b"), priority("a/c"), priority("")], None),
+            (vec![value("a/b/c"), value("x"), value("a")], Some("`/a` and `/a/b/c`")),
+            (vec![value("a"), priority("a")], Some("`/a` and `/a/.priority`")),
+            (vec![value("/a/"), value("a")], Some("`/a` and `/a`")),
+            (vec![value(""), priority("")], Some("`/` and `/.priority`")),
+        ] {
+            let error = Update::new(Path::root(), parts).err().map(|error| error.to_string());
+            let expected = refused
+                .map(|pair| format!("{pair} cannot be written together: one is at or above the other"));
+            assert_eq!(error, expected);
+        }
+    }
+
+    #[test]
+    fn a_sum_that_no_double_holds_names_its_place_and_changes_nothing() {
+        let key = Key::parse("hits").unwrap();
+        let huge = |value| Number::from_f64(value).unwrap();
+        let before = Snapshot::new(Node::inner([(key.clone(), Scalar::Number(huge(1.7e308)).into())]));
+        let increment = Draft::leaf(Pending::Server(ServerValue::Increment(huge(1.7e308))), None);
+        let write =
+            Write::Set(Assignment::value(Path::root(), Draft::inner(vec![(key, increment)], None)).unwrap());
+        assert_eq!(
+            write.resolve(0, &before).map_err(|error| error.to_string()),
+            Err("in the write at `/`: the increment at `hits` goes beyond the largest number, 1.797e308"
+                .into())
+        );
+    }
+}
