@@ -1,1 +1,3 @@
-//! x
+//! Every test that looks at Hearth from outside, in one program: it links once, and its tests run side by side.
+
+mod directions;
