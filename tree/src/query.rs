@@ -26,7 +26,7 @@ use std::ops::Bound;
 /// assert_eq!(view.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["bob", "cyd"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     /// The order and the range within it.
     pub order: Order,
@@ -35,7 +35,7 @@ pub struct Query {
 }
 
 /// What children are ordered by, with the range that goes with that order. Ties go to the keys.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// By key alone.
     Key(Range<KeyBound>),
@@ -60,7 +60,7 @@ pub enum Window {
 }
 
 /// From where to where; one start and one end.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Range<B> {
     /// `startAt` is included, `startAfter` excluded.
     pub start: Bound<B>,
@@ -69,7 +69,7 @@ pub struct Range<B> {
 }
 
 /// A place in an order: a value and, to break ties among children of that value, a key.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position<V> {
     /// The value; `None` is null.
     pub value: V,
@@ -78,7 +78,7 @@ pub struct Position<V> {
 }
 
 /// A place in the order of keys: any text, legal key or not, or an end of the order (wire reference 5.1).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum KeyBound {
     /// Below every key; `[MIN_NAME]` on the wire.
     Min,

@@ -8,9 +8,10 @@ use crate::limits::TEXT_BYTES_MAX;
 use smol_str::SmolStr;
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// The value of a leaf. Absence is never a scalar: a node that holds nothing does not exist.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar {
     /// `true` or `false`.
     Bool(bool),
@@ -40,8 +41,19 @@ pub struct Number(Repr);
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Repr {
     Integer(i64),
-    /// Finite, and not a whole number within 64 bits.
+    /// Finite, and not a whole number within 64 bits: neither NaN nor a zero, so equality is one of bits.
     Double(f64),
+}
+
+impl Eq for Number {}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self.0 {
+            Repr::Integer(integer) => integer.hash(state),
+            Repr::Double(double) => double.to_bits().hash(state),
+        }
+    }
 }
 
 /// A number that the tree cannot hold: NaN or an infinity.
@@ -163,7 +175,7 @@ impl fmt::Debug for Text {
 }
 
 /// What orders children before their keys do: nothing, a number or a text (wire reference 7.1). "None" is `Option`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Priority {
     /// Before every text.
     Number(Number),
