@@ -80,7 +80,8 @@ impl Draft {
                     Shape::Resolved(node) => Some((key, node)),
                     Shape::Leaf { .. } | Shape::Inner { .. } => None,
                 });
-                let node = Node::from_sorted(nodes.collect(), priority.map(triomphe::Arc::new))?;
+                let nodes: Vec<_> = nodes.collect();
+                let node = Node::from_sorted(nodes, priority.map(triomphe::Arc::new))?;
                 Some(Self(Shape::Resolved(node)))
             }
             Ok(priority) => Some(Self(Shape::Inner { children, priority: priority.map(Pending::Known) })),
@@ -93,6 +94,14 @@ impl Draft {
         match &self.0 {
             Shape::Resolved(node) => Some(node),
             Shape::Leaf { .. } | Shape::Inner { .. } => None,
+        }
+    }
+
+    /// The node, if the value holds no server value; otherwise the draft again.
+    pub(crate) fn into_node(self) -> Result<Node, Self> {
+        match self.0 {
+            Shape::Resolved(node) => Ok(node),
+            Shape::Leaf { .. } | Shape::Inner { .. } => Err(self),
         }
     }
 
@@ -131,7 +140,7 @@ impl Draft {
                         child.resolve_at(now_ms, current, trail).inspect_err(|_| trail.push(key.clone()))?;
                     Ok((key.clone(), node))
                 });
-                let children = resolved.collect::<Result<_, NotFinite>>()?;
+                let children = resolved.collect::<Result<Vec<_>, NotFinite>>()?;
                 (
                     Node::from_sorted(children, None).expect("a draft has children where it is no leaf"),
                     priority,

@@ -176,7 +176,7 @@ impl fmt::Display for Excerpt<'_> {
 }
 
 /// A character for a message: itself where it shows, its code where it does not.
-struct Named(char);
+pub(crate) struct Named(pub(crate) char);
 
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

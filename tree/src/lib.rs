@@ -7,6 +7,7 @@ mod counted;
 mod draft;
 mod hash;
 mod index;
+mod json;
 mod key;
 mod limits;
 mod node;
@@ -24,6 +25,11 @@ pub use change::{Change, Conflict, Edit, To};
 pub use draft::{Draft, IncrementError, Pending};
 pub use hash::{Hash, HashError};
 pub use index::{Index, IndexBy};
+pub use json::{
+    Compact, ControlCharacters, Form, Json, NODES_MAX, NodeSeed, Place, Pretty, PrioritySeed, Problem,
+    ReadError, ReadOptions, Reader, UpdateParts, UpdateSeed, ValueSeed, read_node, read_priority,
+    read_update, read_value, repair_surrogates,
+};
 pub use key::{Key, KeyError, key_order, text_order};
 pub use limits::{DEPTH_MAX, KEY_BYTES_MAX, TEXT_BYTES_MAX};
 pub use node::{ChildIter, Children, Node};

@@ -69,17 +69,24 @@ impl Node {
         Self::from_sorted(children, None)
     }
 
-    /// Children in strictly ascending order.
-    pub(crate) fn from_sorted(children: Vec<Entry>, priority: Option<Arc<Priority>>) -> Option<Self> {
-        debug_assert!(children.is_sorted_by(|a, b| a.0 < b.0), "children come strictly ascending");
-        let prioritized = children.iter().map(|(_, child)| prioritized(Some(child))).sum();
+    /// Children in strictly ascending order, from a vector or a part of one.
+    pub(crate) fn from_sorted<I>(children: I, priority: Option<Arc<Priority>>) -> Option<Self>
+    where
+        I: IntoIterator<Item = Entry>,
+        I::IntoIter: ExactSizeIterator + AsRef<[Entry]>,
+    {
+        let children = children.into_iter();
+        let entries = children.as_ref();
+        debug_assert!(entries.is_sorted_by(|a, b| a.0 < b.0), "children come strictly ascending");
+        let prioritized = entries.iter().map(|(_, child)| prioritized(Some(child))).sum();
         let head = Head::new(priority, prioritized);
         match children.len() {
             0 => None,
-            1..=LEAF_MAX => {
-                Some(Self(Repr::Small(ThinArc::from_header_and_iter(head, children.into_iter()))))
+            1..=LEAF_MAX => Some(Self(Repr::Small(ThinArc::from_header_and_iter(head, children)))),
+            _ => {
+                let children = Tree::from_sorted(children.collect());
+                Some(Self(Repr::Large(Arc::new(Large { head, children }))))
             }
-            _ => Some(Self(Repr::Large(Arc::new(Large { head, children: Tree::from_sorted(children) })))),
         }
     }
 

@@ -1,0 +1,29 @@
+//! JSON, straight between bytes and nodes.
+//!
+//! Why no generic value in between: a body of 100 MB would be built twice, and the generic value forgets what this data
+//! model cares about (duplicate keys, 64-bit integers, where in the text something stands).
+
+mod error;
+mod expected;
+mod format;
+mod leaf;
+mod name;
+mod object;
+mod place;
+mod read;
+mod repair;
+mod seeds;
+mod server_value;
+mod update;
+mod write;
+
+pub use error::{Problem, ReadError};
+pub use format::{Compact, Pretty};
+pub use place::Place;
+pub use read::{
+    ControlCharacters, NODES_MAX, ReadOptions, Reader, read_node, read_priority, read_update, read_value,
+};
+pub use repair::repair_surrogates;
+pub use seeds::{NodeSeed, PrioritySeed, UpdateSeed, ValueSeed};
+pub use update::UpdateParts;
+pub use write::{Form, Json};
