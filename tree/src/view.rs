@@ -72,7 +72,9 @@ impl<'a> View<'a> {
             },
         };
         let (start, end) = query.cuts();
-        let range = order.rank(&start)..order.rank(&end);
+        let start = order.rank(&start);
+        // A range that ends before it starts holds nothing.
+        let range = start..order.rank(&end).max(start);
         let window = match query.window {
             Window::All => range,
             Window::First(limit) => {
