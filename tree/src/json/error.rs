@@ -59,7 +59,7 @@ pub enum Problem {
     },
     /// A key below the deepest level.
     #[error(
-        "the value goes deeper than {levels_max} levels; a tree has at most {DEPTH_MAX}, from its root on"
+        "the value goes below level {levels_max}; a tree has at most {DEPTH_MAX} levels, counted from its root"
     )]
     TooDeep {
         /// How many levels the value may have.

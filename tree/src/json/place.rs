@@ -59,7 +59,7 @@ pub(super) fn repeated_key(text: &str, key: &str, end: usize) -> Option<usize> {
     for token in tokens(&text[start..]) {
         match token {
             Token::Open(_) => depth += 1,
-            Token::Close => depth = depth.checked_sub(1)?,
+            Token::Close(_) => depth = depth.checked_sub(1)?,
             Token::String { at, end } => {
                 let string = &text[start + at..start + end];
                 let is_name = depth == 1 && text[start + end..].trim_start().starts_with(':');
@@ -81,10 +81,9 @@ fn open_before(text: &str, offset: usize) -> Option<usize> {
     let mut open = Vec::new();
     for token in tokens(text) {
         match token {
-            Token::Open(at) | Token::String { at, .. } if offset <= at => break,
+            Token::Open(at) | Token::Close(at) | Token::String { at, .. } if offset <= at => break,
             Token::Open(at) => open.push(at),
-            // The text was read up to here, so this never takes away what encloses the offset.
-            Token::Close => drop(open.pop()),
+            Token::Close(_) => drop(open.pop()),
             Token::String { .. } => {}
         }
     }
@@ -93,7 +92,7 @@ fn open_before(text: &str, offset: usize) -> Option<usize> {
 
 enum Token {
     Open(usize),
-    Close,
+    Close(usize),
     String { at: usize, end: usize },
 }
 
@@ -107,7 +106,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
             next += 1;
             match bytes.get(at)? {
                 b'{' | b'[' => return Some(Token::Open(at)),
-                b'}' | b']' => return Some(Token::Close),
+                b'}' | b']' => return Some(Token::Close(at)),
                 b'"' => {
                     next = string_end(bytes, at);
                     return Some(Token::String { at, end: next });

@@ -1,6 +1,15 @@
 //! JSON in and out, through the public interface.
 
+mod envelope;
+mod errors;
 mod forms;
+mod hashes;
+mod limits;
+mod numbers;
+mod pending;
+mod properties;
+mod surrogates;
+mod writing;
 
 use hearth_tree::{Form, Json, Node, ReadOptions, read_node};
 
