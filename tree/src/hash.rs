@@ -29,7 +29,7 @@ pub struct HashError {
 }
 
 impl Hash {
-    /// Reads what [`Hash`] displays.
+    /// Reads what [`struct@Hash`] displays.
     ///
     /// # Errors
     /// [`HashError`] if it is not Base64 of 20 bytes.
@@ -185,9 +185,9 @@ fn js_bits(value: f64) -> u64 {
     let magnitude = value.abs();
     let (exponent, fraction) = if f64::MIN_POSITIVE <= magnitude {
         let power = (libm::log(magnitude) / std::f64::consts::LN_2).floor().min(1023.0);
-        (power + 1023.0, (magnitude * libm::exp2(52.0 - power) - libm::exp2(52.0)).round())
+        (power + 1023.0, js_round(magnitude * libm::exp2(52.0 - power) - libm::exp2(52.0)))
     } else {
-        (0.0, (magnitude / f64::from_bits(1)).round())
+        (0.0, js_round(magnitude / f64::from_bits(1)))
     };
     #[expect(
         clippy::cast_possible_truncation,
@@ -197,6 +197,11 @@ fn js_bits(value: f64) -> u64 {
     let (exponent, fraction) =
         (exponent as u64, if fraction.is_finite() { fraction as i64 as u64 } else { 0 });
     u64::from(value.is_sign_negative()) << 63 | exponent << 52 | (fraction & FRACTION)
+}
+
+/// `Math.round`: halves go up, also below zero, where Rust's `round` goes down. Exact for multiples of a half.
+fn js_round(value: f64) -> f64 {
+    (value + 0.5).floor()
 }
 
 #[cfg(test)]
@@ -221,5 +226,20 @@ mod tests {
             Hash::parse("short").map_err(|error| error.to_string()),
             Err("a hash is 28 characters of padded Base64 (20 bytes of SHA-1), not 5 characters".into())
         );
+    }
+
+    #[test]
+    fn doubles_that_javascript_gets_wrong_have_its_bits() {
+        for (value, bits) in [
+            (9_007_199_254_740_991.0, 0x4340_0000_0000_0000_u64),
+            (1_125_899_906_842_623.0, 0x431f_ffff_ffff_fffc),
+            (3.999_999_999_999_999_6, 0x4010_0000_0000_0000),
+            (-3.999_999_999_999_999_6, 0xc010_0000_0000_0000),
+            (9_007_199_254_740_992.0, 0x4340_0000_0000_0000),
+            (5e-324, 1),
+            (0.1, 0x3fb9_9999_9999_999a),
+        ] {
+            assert_eq!(format!("{:x}", js_bits(value)), format!("{bits:x}"), "{value}");
+        }
     }
 }
