@@ -6,3 +6,4 @@ mod generate;
 mod hash;
 mod key_order;
 mod twin;
+mod write;
