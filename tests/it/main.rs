@@ -1,3 +1,4 @@
 //! Every test that looks at Hearth from outside, in one program: it links once, and its tests run side by side.
 
 mod directions;
+mod tree;

@@ -167,16 +167,19 @@ fn add_literal(sha: &mut Sha1, value: &Scalar, doubles: Doubles) {
 }
 
 fn differs_in_js(value: f64) -> bool {
-    // Only what lies just below a power of two or is tiny can differ: look at the bits before computing logarithms.
-    let bits = value.to_bits();
-    let just_below_a_power = bits >> 32 & 0xF_FFFF == 0xF_FFFF;
-    let tiny = value.abs() < libm::exp2(-970.0);
-    (just_below_a_power || tiny) && js_bits(value) != bits
+    // Only what lies just below a power of two, or below 1 at one or just above, or is tiny can differ: look at the
+    // bits before computing logarithms.
+    let (bits, magnitude) = (value.to_bits(), value.abs());
+    let leading_fraction = bits >> 32 & 0xF_FFFF;
+    let near_a_power = leading_fraction == 0xF_FFFF || (leading_fraction == 0 && magnitude < 1.0);
+    let tiny = magnitude < libm::exp2(-970.0);
+    (near_a_power || tiny) && js_bits(value) != bits
 }
 
 /// The bits of a double as the JavaScript SDK computes them, its errors included (wire reference 6.3): it takes the
-/// exponent from a logarithm, which rounds up just below some powers of two, and its scaling overflows for tiny values. `libm` and not the
-/// platform's functions: V8 takes its logarithm from the same ancestor, and the answer must not depend on a libc.
+/// exponent from a logarithm, which rounds up just below some powers of two and down at some powers below 1, and its
+/// scaling overflows for tiny values. `libm` and not the platform's functions: V8 takes its logarithm from the same
+/// ancestor, and the answer must not depend on a libc.
 fn js_bits(value: f64) -> u64 {
     const FRACTION: u64 = (1 << 52) - 1;
     if value == 0.0 {

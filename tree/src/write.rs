@@ -8,6 +8,7 @@ use crate::node::Node;
 use crate::path::{Path, PathError, RelativePath};
 use crate::scalar::{NotFinite, Priority};
 use crate::snapshot::Snapshot;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One write: at one place, or at several in one piece.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,44 +209,70 @@ impl Write {
     /// [`ResolveError`] names an increment that cannot be stored.
     pub fn resolve(&self, now_ms: i64, before: &Snapshot) -> Result<Change, ResolveError> {
         let resolve = |each: &Assignment| each.resolve(now_ms, before);
-        let mut edits = match self {
+        let edits = match self {
             Self::Set(assignment) => vec![resolve(assignment)?],
             Self::Update(update) => update.assignments.iter().map(resolve).collect::<Result<_, _>>()?,
         };
-        edits.retain(|edit| !edit.is_idle(before.root()));
-        let lost = lost_priorities(before, &edits);
-        let change = Change::new(edits.into_iter().chain(lost).collect());
+        let mut nodes = Vec::with_capacity(edits.len());
+        let mut assigned = BTreeMap::new();
+        for edit in edits {
+            match edit.to {
+                To::Node(_) if edit.is_idle(before.root()) => {}
+                To::Node(_) => nodes.push(edit),
+                To::Priority(priority) => {
+                    assigned.insert(edit.at, priority);
+                }
+            }
+        }
+        let priorities = priority_edits(before, &nodes, assigned);
+        let change = Change::new(nodes.into_iter().chain(priorities).collect());
         Ok(change.expect("what an update writes lies apart, and only priorities above it were added"))
     }
 }
 
-/// Nodes that are emptied and filled again by one update. The SDKs apply its parts one after the other, and a node that
-/// is empty in between loses its priority (wire reference 7.7): for every client to end with the same tree, the loss is
-/// made an edit. Costs nothing where no touched node has a priority.
-fn lost_priorities(before: &Snapshot, edits: &[Edit]) -> Vec<Edit> {
-    let mut above: Vec<&[Key]> = edits
-        .iter()
-        .flat_map(|edit| (0..edit.at.keys().len()).map(|depth| &edit.at.keys()[..depth]))
-        .filter(|keys| {
-            before.root().and_then(|root| root.get(keys)).is_some_and(|node| node.priority().is_some())
-        })
-        .collect();
-    above.sort_unstable();
-    above.dedup();
-    if edits.len() < 2 || above.is_empty() {
+/// The priorities to write beside these edits of nodes, so that everybody ends with the same tree.
+///
+/// The SDKs apply the parts of an update one after the other, the priority of a node after what is below it, and a node
+/// that is empty in between loses its priority (wire reference 7.7); a change is applied together. So what counts is
+/// what a priority would be on either way without an edit: an assigned one may be needed though the node has it now,
+/// and one that nobody assigned may be lost. Costs nothing where none is assigned and no touched node has one.
+fn priority_edits(
+    before: &Snapshot,
+    nodes: &[Edit],
+    mut assigned: BTreeMap<Path, Option<Priority>>,
+) -> Vec<Edit> {
+    let mut places = prioritized_above(before, nodes);
+    places.extend(assigned.keys().cloned());
+    if places.is_empty() {
         return Vec::new();
     }
-    let one_by_one = edits.iter().fold(before.clone(), |tree, edit| {
+    let change = Change::new(nodes.to_vec()).expect("what an update writes lies apart");
+    let together = before.apply(&change);
+    let one_by_one = nodes.iter().fold(before.clone(), |tree, edit| {
         tree.apply(&Change::new(vec![edit.clone()]).expect("one edit lies apart from no other"))
     });
-    above
-        .into_iter()
-        .filter(|keys| !edits.iter().any(|edit| edit.at.keys() == *keys))
-        .filter(|keys| {
-            one_by_one.root().and_then(|root| root.get(keys)).is_some_and(|node| node.priority().is_none())
-        })
-        .map(|keys| Edit { at: keys.iter().cloned().collect(), to: To::Priority(None) })
-        .collect()
+    let priority_edit = |at: Path| {
+        let (kept, stepped) = (together.get(&at)?.priority(), one_by_one.get(&at)?.priority());
+        let wanted = assigned.remove(&at).unwrap_or_else(|| stepped.cloned());
+        let is_needed = kept != wanted.as_ref() || stepped != wanted.as_ref();
+        is_needed.then_some(Edit { at, to: To::Priority(wanted) })
+    };
+    places.into_iter().filter_map(priority_edit).collect()
+}
+
+/// The nodes above these edits that have a priority. One edit alone empties no node that is filled again.
+fn prioritized_above(before: &Snapshot, nodes: &[Edit]) -> BTreeSet<Path> {
+    if nodes.len() < 2 {
+        return BTreeSet::new();
+    }
+    let above = nodes.iter().flat_map(|edit| {
+        let keys = edit.at.keys();
+        (0..keys.len()).map(move |depth| &keys[..depth])
+    });
+    let is_prioritized = |keys: &&[Key]| {
+        before.root().and_then(|root| root.get(keys)).is_some_and(|node| node.priority().is_some())
+    };
+    above.filter(is_prioritized).map(|keys| keys.iter().cloned().collect()).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,9 @@
+//! `hearth-tree` against the naive model and against the tables of the wire reference.
+
+mod between;
+mod children;
+mod generate;
+mod hash;
+mod key_order;
+mod twin;
+mod write;
