@@ -6,4 +6,5 @@ mod generate;
 mod hash;
 mod key_order;
 mod twin;
+mod views;
 mod write;
