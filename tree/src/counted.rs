@@ -1,9 +1,8 @@
 //! A persistent map in key order that knows ranks: a B+tree of shared, immutable slices.
 //!
-//! Why our own: windows of queries need "the n-th from here" in O(log n), and a commit needs the difference of two
-//! versions without visiting what they share. The persistent maps to be had offer neither, and took more memory per
-//! entry (figures in ARCHITECTURE.md). Why immutable slices: every version is somebody's snapshot, so an edit copies the
-//! path to the root anyway; exact slices then cost no spare capacity.
+//! Why our own: windows of queries need "the n-th from here" in O(log n), which no persistent map to be had offers, and
+//! the one that came closest took more memory per entry (figures in ARCHITECTURE.md). Why immutable slices: every version
+//! is somebody's snapshot, so an edit copies the path to the root anyway; exact slices then cost no spare capacity.
 
 use std::slice;
 use triomphe::ThinArc;
