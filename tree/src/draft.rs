@@ -15,7 +15,7 @@ use crate::server_value::ServerValue;
 pub struct Draft(Shape);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Shape {
+pub(crate) enum Shape {
     Resolved(Node),
     Leaf {
         value: Pending<Scalar>,
@@ -95,6 +95,10 @@ impl Draft {
             Shape::Resolved(node) => Some(node),
             Shape::Leaf { .. } | Shape::Inner { .. } => None,
         }
+    }
+
+    pub(crate) const fn shape(&self) -> &Shape {
+        &self.0
     }
 
     /// The node, if the value holds no server value; otherwise the draft again.

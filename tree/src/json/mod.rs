@@ -16,6 +16,7 @@ mod seeds;
 mod server_value;
 mod update;
 mod write;
+mod write_draft;
 
 pub use error::{Problem, ReadError};
 pub use format::{Compact, Pretty};

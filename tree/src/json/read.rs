@@ -21,7 +21,7 @@ use std::borrow::Cow;
 /// Most nodes of one value, leaves and objects together, unless [`ReadOptions`] say otherwise.
 ///
 /// A bound on memory and not on the data: `[1,1,1…` makes a node of 50 bytes out of two bytes of text, and `{"a":{"a":…`
-/// one of 160 out of six. With this bound a value takes at most some 1.5 GB, whatever its text is; ordinary data take
+/// one of 120 out of six. With this bound a value takes at most some 1.5 GB, whatever its text is; ordinary data take
 /// three to five times their text, and the largest body that REST takes (256 MB) has about as many nodes.
 pub const NODES_MAX: usize = 10_000_000;
 

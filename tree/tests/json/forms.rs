@@ -50,6 +50,11 @@ fn stored_values_read_as_what_they_mean() {
         ("null value", r#"{"a":1,".value":null}"#, r#"{"a":1}"#),
         ("null value", r#"{".value":null,"a":1}"#, r#"{"a":1}"#),
         ("value beside nothing", r#"{".value":1,"a":null,"b":{}}"#, "1"),
+        (
+            "the same key at other places",
+            r#"{"b":1,"a":{"b":null},"c":{"b":null,"a":2},"d":[{"b":null},3]}"#,
+            r#"{"b":1,"c":{"a":2},"d":{"1":3}}"#,
+        ),
         ("array", r#"["x","y"]"#, r#"{"0":"x","1":"y"}"#),
         ("array", r#"["x",null,"z"]"#, r#"{"0":"x","2":"z"}"#),
         ("array", r#"[[],{},null,[1]]"#, r#"{"3":{"0":1}}"#),

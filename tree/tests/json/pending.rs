@@ -122,3 +122,22 @@ fn updates_reach_the_places_they_name() {
         assert_eq!(text(before.apply(&change).root(), Form::SOCKET), expected, "{id}: {read}");
     }
 }
+
+#[test]
+fn drafts_are_written_as_they_were_read() {
+    for read in [
+        r#"{".sv":"timestamp"}"#,
+        r#"{".sv":{"increment":-2.5}}"#,
+        r#"{".value":{".sv":"timestamp"},".priority":"p"}"#,
+        r#"{".value":1,".priority":{".sv":"timestamp"}}"#,
+        r#"{"9":{".sv":{"increment":1}},"10":[{"a":true}],"x":{"y":{".sv":"timestamp"},".priority":1}}"#,
+        r#"{"a":1,".priority":{".sv":{"increment":1}}}"#,
+        "null",
+    ] {
+        let draft = read_value(read.as_bytes(), &ReadOptions::default());
+        let draft = draft.unwrap_or_else(|error| panic!("{read}: {error}"));
+        let written = serde_json::to_string(&draft).expect("every key is a text");
+        assert_eq!(written, read.replace(r#"[{"a":true}]"#, r#"{"0":{"a":true}}"#));
+        assert_eq!(read_value(written.as_bytes(), &ReadOptions::default()), Ok(draft), "{read}");
+    }
+}
