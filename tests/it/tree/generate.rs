@@ -157,7 +157,7 @@ fn inner(
 
 /// As many distinct keys, of all kinds, in no particular order.
 pub(super) fn many_keys(count: usize) -> Vec<String> {
-    let numbered = (0..count).map(|n| match n % 7 {
+    let numbered = (100..100 + count).map(|n| match n % 7 {
         0 => n.to_string(),
         1 => format!("0{n}"),
         2 => format!("-{n}"),

@@ -134,6 +134,9 @@ fn check_set(before: Option<naive::Node>, at: &str, part: &Part) {
 }
 
 fn check_update(before: Option<naive::Node>, at: &str, parts: &[(String, Part)]) {
+    // An update's own place is refused where its text is read.
+    let is_below = |(below, part): &&(String, Part)| !below.is_empty() || matches!(part, Part::Priority(_));
+    let parts: Vec<_> = parts.iter().filter(is_below).cloned().collect();
     let assignments = parts.iter().map(|(below, part)| part.assignment(twin::path(&format!("{at}/{below}"))));
     let write = Update::new(twin::path(at), assignments.collect()).ok().map(Write::Update);
     let parts: Vec<_> = parts.iter().map(|(below, part)| (part.place(below), part.json())).collect();

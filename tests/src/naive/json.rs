@@ -33,6 +33,9 @@ fn read_object(
     let children = read_children(children.map(|(key, child)| (key.clone(), child)), current, now_ms)?;
     let value = match members.get(".value") {
         None | Some(Json::Null) => None,
+        // What amounts to nothing as a node amounts to nothing here, too.
+        Some(Json::Object(value)) if value.is_empty() => None,
+        Some(Json::Array(value)) if value.is_empty() => None,
         Some(Json::Object(value)) if value.contains_key(".sv") => {
             Some(server_value(value, current.and_then(Node::value), now_ms)?)
         }

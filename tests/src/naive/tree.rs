@@ -45,7 +45,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Sets what is at several paths below one, one after the other: values in the order of their paths, segment by
+    /// Sets what is at several paths below one (not at it, but its priority is a path below), one after the other: values in the order of their paths, segment by
     /// segment as UTF-16 text, then priorities. Every server value relates to the tree as it was before.
     ///
     /// # Errors
@@ -53,6 +53,9 @@ impl Tree {
     pub fn update(&mut self, path: &str, parts: &[(String, Json)], now_ms: i64) -> Result<(), Refusal> {
         let mut places: Vec<(Vec<String>, &Json)> =
             parts.iter().map(|(below, value)| ([split(path), split(below)].concat(), value)).collect();
+        if places.iter().any(|(keys, _)| *keys == split(path)) {
+            return Err(Refusal::BadKey(String::new()));
+        }
         for (one, (above, _)) in places.iter().enumerate() {
             for (other, (below, _)) in places.iter().enumerate() {
                 if one != other && below.starts_with(above) {
