@@ -9,5 +9,5 @@ mod key_order;
 mod query;
 mod reports;
 mod twin;
-mod views;
+mod view;
 mod write;
