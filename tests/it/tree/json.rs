@@ -1,6 +1,6 @@
 //! JSON as clients write it and as they read it.
 
-use super::generate::{cases, node, number, path, path_node};
+use super::generate::{cases, leaf, node, number, path, path_node};
 use super::twin::{self, model_root, snapshot, tree_node};
 use hearth_tests::naive::{self, Tree};
 use hearth_tree::{
@@ -45,6 +45,20 @@ fn value() -> impl Strategy<Value = Json> {
             4 => btree_map(key.clone(), below.clone(), 0..5).prop_map(|members| members.into_iter().collect()),
             1 => vec(below, 0..4).prop_map(Json::from),
         ]
+    })
+}
+
+/// Nodes that are nearly arrays.
+fn list() -> impl Strategy<Value = naive::Node> {
+    let key = prop_oneof![30 => (0..12).prop_map(|n: i32| n.to_string()), 1 => Just("01".into()), 1 => Just("-1".into())];
+    vec((key, leaf()), 1..8).prop_map(|children| {
+        let (mut node, plain) = (None, children.len() % 2 == 0);
+        for (key, child) in children {
+            let priority = child.priority.filter(|_| !plain);
+            node =
+                naive::Node::with_child(node, &key, Some(naive::Node { priority, content: child.content }));
+        }
+        node.expect("there is at least one child")
     })
 }
 
@@ -131,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn a_node_is_written_as_by_the_model(model in node()) {
+    fn a_node_is_written_as_by_the_model(model in prop_oneof![node(), list()]) {
         let node = tree_node(&model);
         for (form, expected) in [
             (Form::SOCKET, naive::export(Some(&model))),
