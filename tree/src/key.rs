@@ -111,6 +111,10 @@ impl fmt::Debug for Key {
 /// The order of child names, for any two texts (bounds of queries need not be legal keys). Wire reference 7.5:
 /// integer keys first, by value, then by length; the others by UTF-16 code unit. Total: equal only for equal texts.
 pub fn key_order(a: &str, b: &str) -> Ordering {
+    // Settles it for push ids and field names.
+    if !starts_as_integer(a) && !starts_as_integer(b) {
+        return text_order(a, b);
+    }
     match (integer_value(a), integer_value(b)) {
         (None, None) => text_order(a, b),
         (Some(_), None) => Ordering::Less,
@@ -120,6 +124,10 @@ pub fn key_order(a: &str, b: &str) -> Ordering {
     }
 }
 
+const fn starts_as_integer(text: &str) -> bool {
+    matches!(text.as_bytes(), [b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..])
+}
+
 /// What an integer key (`^-?0*[0-9]{1,10}$`, 32 bits signed) is worth, whatever its leading zeros.
 fn integer_value(text: &str) -> Option<i32> {
     let bytes = text.as_bytes();
@@ -127,8 +135,7 @@ fn integer_value(text: &str) -> Option<i32> {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, bytes),
     };
-    // The first byte settles it for push ids and field names.
-    if !digits.first()?.is_ascii_digit() {
+    if digits.is_empty() {
         return None;
     }
     let zeros = digits.iter().take_while(|&&byte| byte == b'0').count();
@@ -145,14 +152,34 @@ fn integer_value(text: &str) -> Option<i32> {
 /// The two orders differ only where one text has a character above U+FFFF (in UTF-16 a surrogate, D800-DFFF) and the
 /// other one of U+E000-U+FFFF, and there the first bytes that differ are the leads: F0-F4 against EE or EF.
 pub fn text_order(a: &str, b: &str) -> Ordering {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    // Eight bytes at a time: keys of one list begin alike.
-    let (a_words, b_words) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
-    let alike = 8 * a_words.iter().zip(b_words).take_while(|(x, y)| x == y).count();
-    match a[alike..].iter().zip(&b[alike..]).find(|(x, y)| x != y) {
+    match first_difference(a.as_bytes(), b.as_bytes()) {
         None => a.len().cmp(&b.len()),
-        Some((&x, &y)) => utf16_rank(x).cmp(&utf16_rank(y)),
+        Some((x, y)) => utf16_rank(x).cmp(&utf16_rank(y)),
     }
+}
+
+/// The first bytes at which two texts differ; nothing, if one begins with the other.
+fn first_difference(a: &[u8], b: &[u8]) -> Option<(u8, u8)> {
+    // Eight bytes at a time: keys of one list begin alike.
+    let shared = a.len().min(b.len());
+    let (a, b) = (&a[..shared], &b[..shared]);
+    let (a_words, a_rest) = a.as_chunks();
+    let (b_words, b_rest) = b.as_chunks();
+    if let Some((x, y)) = a_words.iter().zip(b_words).find(|(x, y)| x != y) {
+        return Some(first_difference_of_words(*x, *y));
+    }
+    match (a.last_chunk(), b.last_chunk()) {
+        // The rest with some of what is known to be alike.
+        (Some(x), Some(y)) => (x != y).then(|| first_difference_of_words(*x, *y)),
+        (None, _) | (_, None) => a_rest.iter().zip(b_rest).find(|(x, y)| x != y).map(|(&x, &y)| (x, y)),
+    }
+}
+
+/// The first bytes that differ, of two words that do.
+const fn first_difference_of_words(x: [u8; 8], y: [u8; 8]) -> (u8, u8) {
+    let differing = u64::from_be_bytes(x) ^ u64::from_be_bytes(y);
+    let at = (differing.leading_zeros() / 8) as usize;
+    (x[at], y[at])
 }
 
 const fn utf16_rank(byte: u8) -> u8 {
@@ -298,6 +325,28 @@ mod tests {
             assert_eq!(Key::parse(text).unwrap().as_position(), position, "{text:?}");
             if let Some(position) = position {
                 assert_eq!(Key::from_position(position).as_str(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn texts_that_differ_at_any_byte_order_as_utf16() {
+        let check = |a: &str, b: &str| {
+            let expected = a.encode_utf16().cmp(b.encode_utf16());
+            assert_eq!(text_order(a, b), expected, "{a:?} beside {b:?}");
+            assert_eq!(text_order(b, a), expected.reverse(), "{b:?} beside {a:?}");
+        };
+        // Longer than two words, so that there are rests of every length.
+        let text = "0123456789abcdefghij";
+        for len in 0..=text.len() {
+            check(&text[..len], text);
+            for at in 0..len {
+                for (x, y) in [("-", "-"), ("\u{1}", "~"), ("~", "é"), ("\u{FFFD}", "😀"), ("😀", "\u{E000}")]
+                {
+                    let with = |ch: &str| format!("{}{ch}{}", &text[..at], &text[at + 1..len]);
+                    check(&with(x), &with(y));
+                    check(&with(x), &text[..len]);
+                }
             }
         }
     }
