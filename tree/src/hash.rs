@@ -97,18 +97,26 @@ impl Node {
     fn known(&self) -> Known {
         let compute = || Known {
             hash: hash_text(self, Doubles::True, &Self::hash),
-            differs_in_js: numbers_of(self).any(|number| differs_in_js(number.as_f64()))
-                || self.children().iter().any(|(_, child)| child.known().differs_in_js),
+            differs_in_js: has_number_that_differs_in_js(self)
+                || self.children().iter().any(|(_, child)| child.differs_in_js()),
         };
         match self.hash_cell() {
             Some(cell) => *cell.0.get_or_init(compute),
             None => compute(),
         }
     }
+
+    /// Without the hash of a leaf, which is not kept.
+    fn differs_in_js(&self) -> bool {
+        match self.hash_cell() {
+            Some(_) => self.known().differs_in_js,
+            None => has_number_that_differs_in_js(self),
+        }
+    }
 }
 
-/// The numbers that stand in the node itself.
-fn numbers_of(node: &Node) -> impl Iterator<Item = Number> {
+/// Looks at the numbers that stand in the node itself.
+fn has_number_that_differs_in_js(node: &Node) -> bool {
     let value = match node.value() {
         Some(Scalar::Number(number)) => Some(*number),
         Some(Scalar::Bool(_) | Scalar::Text(_)) | None => None,
@@ -117,7 +125,8 @@ fn numbers_of(node: &Node) -> impl Iterator<Item = Number> {
         Some(Priority::Number(number)) => Some(*number),
         Some(Priority::Text(_)) | None => None,
     };
-    value.into_iter().chain(priority)
+    let differs = |number: Number| differs_in_js(number.as_f64());
+    value.is_some_and(differs) || priority.is_some_and(differs)
 }
 
 fn hash_text(node: &Node, doubles: Doubles, hash_of: &dyn Fn(&Node) -> Hash) -> Hash {
@@ -167,12 +176,14 @@ fn add_literal(sha: &mut Sha1, value: &Scalar, doubles: Doubles) {
 }
 
 fn differs_in_js(value: f64) -> bool {
+    /// 2^-970.
+    const TINY: f64 = f64::from_bits((1023 - 970) << 52);
     // Only what lies just below a power of two, or below 1 at one or just above, or is tiny can differ: look at the
     // bits before computing logarithms.
     let (bits, magnitude) = (value.to_bits(), value.abs());
     let leading_fraction = bits >> 32 & 0xF_FFFF;
     let near_a_power = leading_fraction == 0xF_FFFF || (leading_fraction == 0 && magnitude < 1.0);
-    let tiny = magnitude < libm::exp2(-970.0);
+    let tiny = magnitude < TINY;
     (near_a_power || tiny) && js_bits(value) != bits
 }
 
