@@ -32,6 +32,17 @@ pub(crate) enum View<'a, K, V> {
     Branch(usize, &'a [Twig<K, V>]),
 }
 
+/// Where a key is, or where it would stand: found once, to look at what is there and to edit it.
+pub(crate) struct Place<'a, K, V> {
+    /// From the root down: the twigs of each branch, and which of them leads on.
+    above: Vec<(&'a [Twig<K, V>], usize)>,
+    /// The other entries of its leaf.
+    pub(crate) before: &'a [(K, V)],
+    pub(crate) after: &'a [(K, V)],
+    /// What is there.
+    pub(crate) value: Option<&'a V>,
+}
+
 /// What became of a subtree.
 enum Edited<K, V> {
     Gone,
@@ -101,7 +112,7 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
 
     /// This map with `value` at `key`, or without the key. O(log n).
     pub(crate) fn with(&self, key: &K, value: Option<V>) -> Self {
-        self.view().with(key, value)
+        self.view().find(key).with(key, value)
     }
 
     fn leaf(entries: impl ExactSizeIterator<Item = (K, V)>) -> Self {
@@ -141,6 +152,29 @@ impl<'a, K: Ord + Clone, V: Clone> View<'a, K, V> {
                     return Some(&entries[at].1);
                 }
                 Self::Branch(_, twigs) => self = twigs[twig_of(twigs, key)].tree.view(),
+            }
+        }
+    }
+
+    /// Where the key is, or would stand. O(log n).
+    pub(crate) fn find(mut self, key: &K) -> Place<'a, K, V> {
+        let mut above = Vec::new();
+        loop {
+            match self {
+                Self::Leaf(entries) => {
+                    let found = entries.binary_search_by(|(own, _)| own.cmp(key));
+                    let (before, rest) = entries.split_at(found.unwrap_or_else(|at| at));
+                    let (value, after) = match (found, rest) {
+                        (Ok(_), [(_, value), after @ ..]) => (Some(value), after),
+                        (_, after) => (None, after),
+                    };
+                    return Place { above, before, after, value };
+                }
+                Self::Branch(_, twigs) => {
+                    let at = twig_of(twigs, key);
+                    above.push((twigs, at));
+                    self = twigs[at].tree.view();
+                }
             }
         }
     }
@@ -192,10 +226,18 @@ impl<'a, K: Ord + Clone, V: Clone> View<'a, K, V> {
             }
         }
     }
+}
 
-    /// See [`Tree::with`].
-    pub(crate) fn with(self, key: &K, value: Option<V>) -> Tree<K, V> {
-        match self.edit(key, value, Edge::Last) {
+impl<K: Ord + Clone, V: Clone> Place<'_, K, V> {
+    /// The map with `value` here, at the key that was found, or without the key. O(log n).
+    pub(crate) fn with(&self, key: &K, value: Option<V>) -> Tree<K, V> {
+        // So many branches are the last of their level, from the root on; the leaf is, if all of them are.
+        let last = self.above.iter().take_while(|(twigs, at)| at + 1 == twigs.len()).count();
+        let edge = |depth| if depth < last { Edge::Last } else { Edge::Inner };
+        let leaf_edge = if last == self.above.len() { Edge::Last } else { Edge::Inner };
+        let leaf = edit_leaf(self.before, self.after, key, value, leaf_edge);
+        let levels = self.above.iter().enumerate().rev();
+        match levels.fold(leaf, |below, (depth, (twigs, at))| edit_branch(twigs, *at, below, edge(depth))) {
             Edited::Gone => Tree::leaf([].into_iter()),
             Edited::Two(left, right) => Tree::branch(vec![Twig::of(left), Twig::of(right)]),
             Edited::One(mut tree) => {
@@ -208,13 +250,6 @@ impl<'a, K: Ord + Clone, V: Clone> View<'a, K, V> {
             }
         }
     }
-
-    fn edit(self, key: &K, value: Option<V>, edge: Edge) -> Edited<K, V> {
-        match self {
-            Self::Leaf(entries) => edit_leaf(entries, key, value, edge),
-            Self::Branch(_, twigs) => edit_branch(twigs, key, value, edge),
-        }
-    }
 }
 
 fn twig_of<K: Ord, V>(twigs: &[Twig<K, V>], key: &K) -> usize {
@@ -222,17 +257,12 @@ fn twig_of<K: Ord, V>(twigs: &[Twig<K, V>], key: &K) -> usize {
 }
 
 fn edit_leaf<K: Ord + Clone, V: Clone>(
-    entries: &[(K, V)],
+    before: &[(K, V)],
+    after: &[(K, V)],
     key: &K,
     value: Option<V>,
     edge: Edge,
 ) -> Edited<K, V> {
-    let found = entries.binary_search_by(|(own, _)| own.cmp(key));
-    let (at, replaced) = match found {
-        Ok(at) => (at, 1),
-        Err(at) => (at, 0),
-    };
-    let (before, after) = (&entries[..at], &entries[at + replaced..]);
     let Some(value) = value else {
         return match before.len() + after.len() {
             0 => Edited::Gone,
@@ -255,17 +285,16 @@ fn edit_leaf<K: Ord + Clone, V: Clone>(
     }
 }
 
+/// The branch of these twigs after what became of the one at `at`.
 fn edit_branch<K: Ord + Clone, V: Clone>(
     twigs: &[Twig<K, V>],
-    key: &K,
-    value: Option<V>,
+    at: usize,
+    below: Edited<K, V>,
     edge: Edge,
 ) -> Edited<K, V> {
-    let at = twig_of(twigs, key);
-    let edge = if at + 1 == twigs.len() { edge } else { Edge::Inner };
     let (before, after) = (&twigs[..at], &twigs[at + 1..]);
     let spliced = |new: Option<Tree<K, V>>| Spliced::new(before, new.map(Twig::of), after);
-    let twigs: Vec<_> = match twigs[at].tree.view().edit(key, value, edge) {
+    let twigs: Vec<_> = match below {
         Edited::Gone => spliced(None).collect(),
         Edited::One(tree) if is_thin(&tree) => joined(spliced(Some(tree)).collect(), at),
         // Nearly every edit: straight into its place.

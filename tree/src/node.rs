@@ -165,7 +165,9 @@ impl Node {
     /// leaf's value and keeps its priority; without its last child a node is gone, and its priority with it.
     /// O(log n).
     pub fn with_child(&self, key: &Key, child: Option<Self>) -> Option<Self> {
-        let old = self.child(key);
+        let children = self.children().0;
+        let place = children.find(key);
+        let old = place.value;
         let same = match (old, &child) {
             (None, None) => true,
             (Some(old), Some(new)) => old.is_same(new),
@@ -174,27 +176,21 @@ impl Node {
         if same {
             return Some(self.clone());
         }
-        let children = self.children().0;
         let prioritized =
             self.head().map_or(0, |head| head.prioritized) + prioritized(child.as_ref()) - prioritized(old);
         let head = Head::new(self.shared_priority(), prioritized);
-        let entries = match children {
-            View::Leaf(entries) => entries,
-            View::Branch(..) => return Some(Self::from_tree(head, children.with(key, child))),
-        };
-        let found = entries.binary_search_by(|(own, _)| own.cmp(key));
-        let (before, after) = match found {
-            Ok(at) => (&entries[..at], &entries[at + 1..]),
-            Err(at) => entries.split_at(at),
-        };
-        let len = before.len() + usize::from(child.is_some()) + after.len();
+        if let View::Branch(..) = children {
+            return Some(Self::from_tree(head, place.with(key, child)));
+        }
+        let len = place.before.len() + usize::from(child.is_some()) + place.after.len();
         match len {
             0 => None,
             1..=LEAF_MAX => {
-                let entries = Spliced::new(before, child.map(|child| (key.clone(), child)), after);
+                let entries =
+                    Spliced::new(place.before, child.map(|child| (key.clone(), child)), place.after);
                 Some(Self(Repr::Small(ThinArc::from_header_and_iter(head, entries))))
             }
-            _ => Some(Self::from_tree(head, children.with(key, child))),
+            _ => Some(Self::from_tree(head, place.with(key, child))),
         }
     }
 
