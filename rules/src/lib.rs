@@ -1,0 +1,48 @@
+//! The rules language of Hearth, the one of the Firebase Realtime Database: who may read and write what.
+//!
+//! From a text to every problem in it ([`Rejected`]) or to a [`Ruleset`], which judges reads and writes. Nothing here
+//! knows a file, a clock, a thread or a random source; time is an argument. "Rules reference" in the comments is the project's description of the language.
+
+mod access;
+mod advice;
+mod ast;
+mod budget;
+mod check;
+mod claim;
+mod diagnostic;
+mod document;
+mod eval;
+mod fault;
+mod index;
+mod lexer;
+pub mod limits;
+mod look;
+mod outline;
+mod parser;
+mod pattern;
+mod place;
+mod problem;
+mod program;
+mod query;
+mod ruleset;
+mod span;
+mod text;
+mod types;
+mod value;
+
+pub use access::{Denial, ReadVerdict, Situation};
+pub use ast::{Binary, ExprId, Logic};
+pub use budget::Budget;
+pub use check::RuleKind;
+pub use claim::{CLAIM_NESTING_MAX, Claim};
+pub use diagnostic::{Diagnostic, Rejected};
+pub use document::SourceText;
+pub use fault::{Failure, Fault};
+pub use index::IndexOn;
+pub use look::{Aspect, Look};
+pub use outline::RuleId;
+pub use problem::{PatternMistake, Problem, Side};
+pub use query::{OrderedBy, QueryValues};
+pub use ruleset::{Rule, Ruleset};
+pub use span::{Lines, Position, Span};
+pub use types::Type;
