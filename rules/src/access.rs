@@ -155,6 +155,7 @@ impl<'j, O: Observer> Judge<'j, O> {
     /// Runs a rule for one node of the data. A failure counts as false (rules reference 2.4).
     fn holds(&mut self, rule: RuleId, site: Site<'_>) -> Result<bool, Denial> {
         let ruleset = self.ruleset;
+        self.observer.node(site.keys);
         self.observer.rule(rule);
         // The world lives longer than the keys of the site: both are narrowed to the shorter.
         let world = self.world;

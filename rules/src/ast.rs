@@ -89,7 +89,7 @@ pub enum Binary {
 }
 
 /// Operators that may do without their right operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "nothing beyond the names")]
 pub enum Logic {
     And,

@@ -123,3 +123,46 @@ impl<'de> Visitor<'de> for Seed {
         Ok(Claim::Object(members))
     }
 }
+
+/// As JSON, in one line.
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(number) => f.write_str(ryu_js::Buffer::new().format(*number)),
+            Self::Text(text) => write!(f, "{}", JsonText(text)),
+            Self::List(elements) => {
+                f.write_str("[")?;
+                for (index, element) in elements.iter().enumerate() {
+                    write!(f, "{}{element}", if index == 0 { "" } else { "," })?;
+                }
+                f.write_str("]")
+            }
+            Self::Object(members) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in members.iter().enumerate() {
+                    write!(f, "{}{}:{value}", if index == 0 { "" } else { "," }, JsonText(name))?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// A text as JSON spells it.
+struct JsonText<'a>(&'a str);
+
+impl fmt::Display for JsonText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"")?;
+        for ch in self.0.chars() {
+            match ch {
+                '"' | '\\' => write!(f, "\\{ch}")?,
+                _ if ch.is_control() => write!(f, "\\u{:04x}", u32::from(ch))?,
+                _ => write!(f, "{ch}")?,
+            }
+        }
+        f.write_str("\"")
+    }
+}

@@ -9,6 +9,9 @@ use hearth_tree::{DEPTH_MAX, KEY_BYTES_MAX};
 /// (rules reference 7).
 pub const DOCUMENT_BYTES_MAX: usize = 1024 * 1024;
 
+/// Documents longer than this are warned about: other products of the service take no more (rules reference 7).
+pub const DOCUMENT_BYTES_ADVISED: usize = 256 * 1024;
+
 /// Most objects and lists inside each other in a rules document. Data is at most 32 levels deep, so nothing below that
 /// could ever apply; twice as much leaves room to say so in the right words.
 pub const DOCUMENT_NESTING_MAX: usize = 64;
@@ -38,6 +41,7 @@ pub const REPEATS_MAX: usize = 4;
 /// some hundred bytes once compiled, so this keeps a ruleset below some dozen megabytes.
 pub const PATTERNS_WEIGHT_MAX: u64 = 100_000;
 
+const _: () = assert!(DOCUMENT_BYTES_ADVISED < DOCUMENT_BYTES_MAX, "what is refused needs no warning");
 const _: () = assert!(DOCUMENT_BYTES_MAX <= u32::MAX as usize, "a span counts bytes in 32 bits");
 
 /// Longest path that a rule can go down at once, in bytes: 32 keys of 768 bytes with a slash before each, and as much

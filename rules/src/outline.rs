@@ -34,7 +34,6 @@ pub(crate) struct RuleNode {
     /// As it stands in the document: `/rooms/$room`; the root is `/`.
     pub(crate) path: String,
     /// Of its key in the document.
-    #[expect(dead_code, reason = "the lint of rules reads it")]
     pub(crate) span: Span,
     /// Ascending by key.
     pub(crate) literals: Vec<(Key, NodeId)>,

@@ -9,6 +9,7 @@ use crate::outline::{CheckedRule, NodeId, Outline, RuleId, RuleNode, rule_path};
 use crate::problem::Problem;
 use crate::program::Program;
 use crate::span::{Lines, Span};
+use crate::types::Type;
 
 /// Rules that are in order. Immutable; share it behind an `Arc`.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct Rule {
     node: String,
     text: SourceText,
     pub(crate) ast: Ast,
+    /// Of each of its parts.
+    pub(crate) types: Vec<Type>,
     pub(crate) program: Program,
 }
 
@@ -62,7 +65,7 @@ impl From<CheckedRule> for Rule {
     fn from(rule: CheckedRule) -> Self {
         let CheckedRule { kind, path, text, ast, mut checked, captures } = rule;
         let program = Program::lower(&ast, &mut checked, &captures);
-        Self { kind, node: path, text, ast, program }
+        Self { kind, node: path, text, ast, types: checked.types, program }
     }
 }
 

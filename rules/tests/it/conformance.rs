@@ -1,8 +1,6 @@
 //! Verdicts: the recorded cases, and what users of this kind of database stumbled over.
 
-mod case;
-
-use case::{Case, Step};
+use crate::case::{Case, Step};
 use hearth_rules::{Aspect, Budget, Denial};
 use hearth_tree::Snapshot;
 use serde_json::{Value, json};
@@ -283,7 +281,7 @@ fn no_verdict_costs_more_than_its_budget() {
 
 #[test]
 fn a_look_differs_when_what_was_looked_at_does() {
-    let tree = |data: Value| -> Snapshot { case::snapshot(&data) };
+    let tree = |data: Value| -> Snapshot { crate::case::snapshot(&data) };
     let at = hearth_tree::Path::parse("/a").expect("a path");
     for (before, after, existence, value) in [
         (json!({"a": 1}), json!({"a": 2}), false, true),

@@ -1,9 +1,7 @@
 //! Random expressions against an evaluator that is slow, obvious and shares no code with the real one: it walks the
 //! tree that the text was printed from.
 
-mod case;
-
-use case::Case;
+use crate::case::{Case, Step};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -211,5 +209,41 @@ proptest! {
             "rules": rules, "auth": auth(), "now": 1, "data": data(), "op": {"kind": "read", "path": "/"},
         });
         prop_assert_eq!(Case::of(&row).is_allowed(), expr.value() == Some(json!(true)), "{}", expr.print());
+    }
+}
+
+/// Data with the keys that expressions ask for, few distinct values, so that much is the same by chance.
+fn arb_data() -> impl Strategy<Value = Value> {
+    let value = prop::sample::select(vec![
+        json!(null),
+        json!(1),
+        json!(2),
+        json!("ab"),
+        json!(true),
+        json!({"ab": 1}),
+        json!({"n": 1}),
+        json!({".value": 1, ".priority": 2}),
+    ]);
+    let keys = ["n", "t", "b", "o", "z", "e", "missing"];
+    prop::collection::vec(value, keys.len())
+        .prop_map(move |values| Value::Object(keys.iter().map(|key| (*key).to_owned()).zip(values).collect()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn a_verdict_can_only_change_with_what_it_looked_at(expr in arb_boolean(), one in arb_data(), other in arb_data()) {
+        let verdict = |data: &Value| {
+            let row = json!({
+                "rules": {"rules": {".read": expr.print()}}, "auth": auth(), "now": 1, "data": data,
+                "op": {"kind": "read", "path": "/"},
+            });
+            let case = Case::of(&row);
+            let Step::Read(verdict) = case.step() else { panic!("a read") };
+            (verdict, case.before)
+        };
+        let ((one, before), (other, after)) = (verdict(&one), verdict(&other));
+        let differs = one.looks.iter().any(|look| look.differs(&before, &after));
+        prop_assert!(differs || one == other, "{}", expr.print());
     }
 }
