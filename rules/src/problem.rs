@@ -180,10 +180,8 @@ impl std::fmt::Display for Side {
 
 /// The end of the complaint about an operand of `==` or `!=`: the service's texts for the sides differ.
 const fn or_null(operator: Binary, side: Side) -> &'static str {
-    match (operator, side) {
-        (Binary::Equal | Binary::StrictEqual, Side::Left) => "null",
-        _ => "or null",
-    }
+    let is_equality = matches!(operator, Binary::Equal | Binary::StrictEqual);
+    if is_equality && matches!(side, Side::Left) { "null" } else { "or null" }
 }
 
 /// What is wrong inside a regular expression.

@@ -4,10 +4,8 @@ use hearth_rules::{Diagnostic, Ruleset};
 use proptest::prelude::*;
 use serde_json::Value;
 
-fn rows(file: &str) -> Vec<Value> {
-    let path = format!("{}/../tests/cases/{file}", env!("CARGO_MANIFEST_DIR"));
-    let rows = std::fs::read_to_string(path).expect("the cases are in the repository");
-    serde_json::from_str(&rows).expect("the cases are a list of rows")
+fn rows(cases: &str) -> Vec<Value> {
+    serde_json::from_str(cases).expect("the cases are a list of rows")
 }
 
 fn text<'a>(row: &'a Value, field: &str) -> &'a str {
@@ -42,7 +40,7 @@ fn assert_all(rows: &[Value], expected: usize, source: impl Fn(&Value) -> String
 
 #[test]
 fn the_recorded_expressions_compile_or_are_rejected_in_the_words_of_the_service() {
-    assert_all(&rows("rules-compile.json"), 193, |row| {
+    assert_all(&rows(include_str!("../../../tests/cases/rules-compile.json")), 193, |row| {
         let rule = format!(".{}", text(row, "location"));
         serde_json::json!({"rules": {"probe": {"$id": {rule: row["expr"]}}}}).to_string()
     });
@@ -50,7 +48,9 @@ fn the_recorded_expressions_compile_or_are_rejected_in_the_words_of_the_service(
 
 #[test]
 fn the_recorded_documents_compile_or_are_rejected_in_the_words_of_the_service() {
-    assert_all(&rows("rules-format.json"), 45, |row| text(row, "source").to_owned());
+    assert_all(&rows(include_str!("../../../tests/cases/rules-format.json")), 45, |row| {
+        text(row, "source").to_owned()
+    });
 }
 
 /// `line:column` and what the message contains, then what the advice contains.
