@@ -10,7 +10,11 @@ use crate::outline::{NodeId, RuleId, RuleNode};
 use crate::ruleset::{Rule, Ruleset};
 use crate::span::{Position, Span};
 use hearth_tree::DEPTH_MAX;
+use std::collections::HashMap;
 use std::fmt;
+
+/// Most findings about one document; who has more has read enough after these.
+pub const WARNINGS_MAX: usize = 1000;
 
 /// One finding, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,10 +206,10 @@ struct Linter<'a> {
 
 /// What the nodes above have.
 #[derive(Clone, Copy, Default)]
-struct Above<'a> {
+struct Above {
     /// The rule that already grants to everybody.
-    reads: Option<&'a str>,
-    writes: Option<&'a str>,
+    reads: Option<RuleId>,
+    writes: Option<RuleId>,
     /// Whether some `.write` can grant.
     may_write: bool,
     /// Whether some `.write` that can grant lets deletes pass.
@@ -215,13 +219,26 @@ struct Above<'a> {
 
 impl<'a> Linter<'a> {
     fn warn(&mut self, span: Span, at: &str, lint: Lint) {
-        let position = self.ruleset.lines().position(self.ruleset.source(), span.start);
-        self.warnings.push(Warning { span, position, at: at.into(), lint });
+        if self.warnings.len() < WARNINGS_MAX {
+            let position = self.ruleset.lines().position(self.ruleset.source(), span.start);
+            self.warnings.push(Warning { span, position, at: at.into(), lint });
+        }
+    }
+
+    fn warn_part(&mut self, rule: RuleId, span: Span, lint: Lint) {
+        if self.warnings.len() < WARNINGS_MAX {
+            self.warn(span, &self.ruleset.rule_path(rule), lint);
+        }
+    }
+
+    fn warn_node(&mut self, id: NodeId, lint: Lint) {
+        if self.warnings.len() < WARNINGS_MAX {
+            self.warn(self.ruleset.node(id).span, &self.ruleset.path_of(id), lint);
+        }
     }
 
     fn warn_rule(&mut self, rule: RuleId, lint: Lint) {
-        let rule = self.ruleset.rule(rule);
-        self.warn(rule.text().span(), &rule.path(), lint);
+        self.warn_part(rule, self.ruleset.rule(rule).text().span(), lint);
     }
 
     fn whole(&self, rule: RuleId) -> Always {
@@ -233,20 +250,20 @@ impl<'a> Linter<'a> {
     }
 
     /// Goes down the rules; as deep as a document can be nested.
-    fn node(&mut self, id: NodeId, depth: usize, above: Above<'_>) {
+    fn node(&mut self, id: NodeId, depth: usize, above: Above) {
         let node = self.ruleset.node(id);
         if depth == DEPTH_MAX + 1 {
-            self.warn(node.span, &node.path, Lint::TooDeep);
+            self.warn_node(id, Lint::TooDeep);
             return;
         }
-        let read_path = self.grant(RuleKind::Read, node.read, depth, above.reads);
-        let write_path = self.grant(RuleKind::Write, node.write, depth, above.writes);
+        let reads = self.grant(RuleKind::Read, node.read, depth, above.reads);
+        let grants_writes = self.grant(RuleKind::Write, node.write, depth, above.writes);
         let writes = self.can_hold(node.write);
         let lets_delete =
             writes && node.write.is_some_and(|rule| !mentions(self.ruleset.rule(rule), "newData"));
         let own = Above {
-            reads: above.reads.or(read_path.as_deref()),
-            writes: above.writes.or(write_path.as_deref()),
+            reads: above.reads.or(reads),
+            writes: above.writes.or(grants_writes),
             may_write: above.may_write || writes,
             may_delete: above.may_delete || lets_delete,
             validated: above.validated || node.validate.is_some(),
@@ -263,18 +280,18 @@ impl<'a> Linter<'a> {
         }
     }
 
-    /// Looks at a `.read` or `.write`; gives its path if it grants to everybody.
+    /// Looks at a `.read` or `.write`; gives it back if it grants to everybody.
     fn grant(
         &mut self,
         kind: RuleKind,
         rule: Option<RuleId>,
         depth: usize,
-        above: Option<&str>,
-    ) -> Option<String> {
+        above: Option<RuleId>,
+    ) -> Option<RuleId> {
         let rule = rule?;
         let always = self.whole(rule);
         if let Some(above) = above {
-            let above = above.to_owned();
+            let above = self.ruleset.rule_path(above);
             let lint =
                 if always.never_holds() { Lint::CannotTakeBack { above } } else { Lint::Overruled { above } };
             self.warn_rule(rule, lint);
@@ -292,10 +309,10 @@ impl<'a> Linter<'a> {
         if let Some(lint) = lint {
             self.warn_rule(rule, lint);
         }
-        open.then(|| shape.path())
+        open.then_some(rule)
     }
 
-    fn validate(&mut self, rule: RuleId, node: &RuleNode, own: Above<'_>) {
+    fn validate(&mut self, rule: RuleId, node: &RuleNode, own: Above) {
         if !own.may_write && !self.writes_below(node) {
             self.warn_rule(rule, Lint::ValidateNeverRuns);
         }
@@ -332,8 +349,7 @@ impl<'a> Linter<'a> {
                 (RuleKind::Validate, capture.validate, literal.validate),
             ] {
                 if own.is_none() && self.can_hold(of_capture) {
-                    let name = capture.path.rsplit('/').next().unwrap_or_default();
-                    self.warn(literal.span, &literal.path, Lint::HidesCapture { capture: name.into(), kind });
+                    self.warn_node(id, Lint::HidesCapture { capture: capture.name.clone(), kind });
                 }
             }
         }
@@ -373,7 +389,7 @@ impl<'a> Linter<'a> {
                 | ExprKind::Conditional { .. } => None,
             };
             if let Some(lint) = lint {
-                self.warn(rule.text().locate(expr.span), &rule.path(), lint);
+                self.warn_part(id, rule.text().locate(expr.span), lint);
             }
         }
         let contradiction = contradiction(rule);
@@ -431,7 +447,7 @@ fn is_new_data_exists(ast: &Ast, part: ExprId) -> bool {
 
 /// Whether the conditions that `&&` joins cannot be true together, as far as can be seen.
 fn contradiction(rule: &Rule) -> Option<Contradiction> {
-    let mut types: Vec<(&str, &str)> = Vec::new();
+    let mut types: HashMap<&str, &str> = HashMap::new();
     let last = rule.ast.iter().last()?.0;
     let mut open = vec![last];
     while let Some(part) = open.pop() {
@@ -447,10 +463,9 @@ fn contradiction(rule: &Rule) -> Option<Contradiction> {
         }
         if let Some((on, name @ ("isString" | "isNumber" | "isBoolean"))) = plain_call(&rule.ast, part) {
             let on = &rule.text().as_str()[rule.part(on).range()];
-            if types.iter().any(|&(other, tested)| other == on && tested != name) {
+            if types.insert(on, name).is_some_and(|tested| tested != name) {
                 return Some(Contradiction::TwoTypes);
             }
-            types.push((on, name));
         }
     }
     None

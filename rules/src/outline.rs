@@ -1,23 +1,25 @@
 //! The document as a tree of rules: which node holds which rules, children and indexes (rules reference 1.2).
 
-use crate::ast::Ast;
-use crate::check::{Checked, RuleKind, Scope, check};
+use crate::check::{RuleKind, Scope, check};
 use crate::diagnostic::Problems;
-use crate::document::{Kind, Member, SourceText, Value};
+use crate::document::{Kind, Member, SourceText, Value, excerpt};
 use crate::index::IndexOn;
 use crate::limits::PATTERNS_WEIGHT_MAX;
 use crate::parser::parse;
 use crate::pattern::Pattern;
 use crate::problem::Problem;
+use crate::program::Program;
+use crate::ruleset::Rule;
 use crate::span::Span;
 use crate::types::Capture;
-use hearth_tree::{Key, KeyError};
+use hearth_tree::{KEY_BYTES_MAX, Key, KeyError};
+use std::fmt;
 
 /// What a document says. The first node is the root.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     pub(crate) nodes: Vec<RuleNode>,
-    pub(crate) rules: Vec<CheckedRule>,
+    pub(crate) rules: Vec<Rule>,
 }
 
 /// The place of a node in its [`Outline`].
@@ -29,10 +31,15 @@ pub(crate) struct NodeId(pub(crate) u32);
 pub struct RuleId(pub(crate) u32);
 
 /// The rules for one place, or for every key of a level.
+///
+/// Why no path: a document can have a hundred thousand nodes below the longest of paths. A path is put together when
+/// somebody reads it.
 #[derive(Debug, Default)]
 pub(crate) struct RuleNode {
-    /// As it stands in the document: `/rooms/$room`; the root is `/`.
-    pub(crate) path: String,
+    /// Its key as it stands in the document: `rooms`, `$room`; of no meaning for the root.
+    pub(crate) name: String,
+    /// Nothing for the root.
+    pub(crate) parent: Option<NodeId>,
     /// Of its key in the document.
     pub(crate) span: Span,
     /// Ascending by key.
@@ -47,16 +54,22 @@ pub(crate) struct RuleNode {
     pub(crate) validates: bool,
 }
 
-/// A rule without a mistake.
-#[derive(Debug)]
-pub(crate) struct CheckedRule {
-    pub(crate) kind: RuleKind,
-    /// Of its node.
-    pub(crate) path: String,
-    pub(crate) text: SourceText,
-    pub(crate) ast: Ast,
-    pub(crate) checked: Checked,
-    pub(crate) captures: Vec<Capture>,
+/// As people name a node: `/rooms/$room`; the root is `/`. O(depth).
+pub(crate) fn node_path(nodes: &[RuleNode], id: NodeId) -> String {
+    let above = std::iter::successors(Some(id), |id| nodes[id.0 as usize].parent);
+    let mut names: Vec<String> = above
+        .map(|id| &nodes[id.0 as usize])
+        .filter(|node| node.parent.is_some())
+        // A name that is no key is not worth a megabyte.
+        .map(|node| if KEY_BYTES_MAX < node.name.len() { excerpt(&node.name) } else { node.name.clone() })
+        .collect();
+    names.reverse();
+    format!("/{}", names.join("/"))
+}
+
+/// As people name a rule: `/rooms/$room/.write`.
+pub(crate) fn rule_path(nodes: &[RuleNode], node: NodeId, kind: impl fmt::Display) -> String {
+    format!("{}/{kind}", node_path(nodes, node).trim_end_matches('/'))
 }
 
 impl NodeId {
@@ -119,7 +132,7 @@ impl Reader<'_> {
         }
         for Member { key, value } in members {
             if key.as_str() == "rules" {
-                self.child_object(String::new(), &key, value);
+                self.object(None, &key, value);
             } else {
                 self.problems.add(key.span(), Problem::UnexpectedMember { name: key.as_str().into() });
             }
@@ -127,9 +140,9 @@ impl Reader<'_> {
     }
 
     /// The rules in an object, as a new node.
-    fn child_object(&mut self, path: String, key: &SourceText, value: Value) -> Option<NodeId> {
+    fn object(&mut self, parent: Option<NodeId>, key: &SourceText, value: Value) -> Option<NodeId> {
         match value.kind {
-            Kind::Object(members) => Some(self.node(path, key.span(), members)),
+            Kind::Object(members) => Some(self.node(parent, key, members)),
             Kind::Broken => None,
             Kind::Null | Kind::Bool(_) | Kind::Number | Kind::Text(_) | Kind::List(_) => {
                 self.problems.add(value.span, Problem::ExpectedObject { key: key.as_str().into() });
@@ -138,42 +151,42 @@ impl Reader<'_> {
         }
     }
 
-    fn node(&mut self, path: String, span: Span, members: Vec<Member>) -> NodeId {
-        let id =
-            NodeId(u32::try_from(self.outline.nodes.len()).expect("fewer nodes than bytes of a document"));
-        self.outline.nodes.push(RuleNode::default());
-        let mut node = RuleNode { path, span, ..RuleNode::default() };
+    fn node(&mut self, parent: Option<NodeId>, key: &SourceText, members: Vec<Member>) -> NodeId {
+        let nodes = &mut self.outline.nodes;
+        let id = NodeId(u32::try_from(nodes.len()).expect("fewer nodes than bytes of a document"));
+        nodes.push(RuleNode { name: key.as_str().into(), parent, span: key.span(), ..RuleNode::default() });
+        let mut node = RuleNode::default();
         let mut capture_name: Option<String> = None;
         for Member { key, value } in members {
             match key.as_str() {
-                ".read" => node.read = self.rule(RuleKind::Read, &node, value),
-                ".write" => node.write = self.rule(RuleKind::Write, &node, value),
-                ".validate" => node.validate = self.rule(RuleKind::Validate, &node, value),
-                ".indexOn" => node.index_on = self.index_on(&node, &value),
+                ".read" => node.read = self.rule(RuleKind::Read, id, value),
+                ".write" => node.write = self.rule(RuleKind::Write, id, value),
+                ".validate" => node.validate = self.rule(RuleKind::Validate, id, value),
+                ".indexOn" => node.index_on = self.index_on(id, &value),
                 name if name.starts_with('$') => match &capture_name {
                     None => {
                         capture_name = Some(name.into());
-                        node.capture = self.capture(&node, &key, value);
+                        node.capture = self.capture(id, &key, value);
                     }
                     Some(first) => {
                         let problem = Problem::MultipleCaptures { first: first.clone(), second: name.into() };
                         self.problems.add(key.span(), problem);
                     }
                 },
-                _ => node.literals.extend(self.literal(&node, &key, value)),
+                _ => node.literals.extend(self.literal(id, &key, value)),
             }
         }
         node.literals.sort_by(|a, b| a.0.cmp(&b.0));
-        let below = node.children().any(|child| self.outline.nodes[child.0 as usize].validates);
+        let nodes = &mut self.outline.nodes;
+        let below = node.children().any(|child| nodes[child.0 as usize].validates);
         node.validates = node.validate.is_some() || below;
-        if node.path.is_empty() {
-            node.path = "/".into();
-        }
-        self.outline.nodes[id.0 as usize] = node;
+        let own = &mut nodes[id.0 as usize];
+        let (name, span) = (std::mem::take(&mut own.name), own.span);
+        *own = RuleNode { name, parent, span, ..node };
         id
     }
 
-    fn literal(&mut self, above: &RuleNode, key: &SourceText, value: Value) -> Option<(Key, NodeId)> {
+    fn literal(&mut self, parent: NodeId, key: &SourceText, value: Value) -> Option<(Key, NodeId)> {
         let name = key.as_str();
         // The value is looked at first: a misspelt rule is more often meant than a child (rules reference 1.2).
         let is_object = matches!(value.kind, Kind::Object(_));
@@ -189,11 +202,11 @@ impl Reader<'_> {
                 None
             }
         };
-        let node = self.below(above, key, value);
+        let node = self.below(parent, key, value);
         Some((parsed?, node?))
     }
 
-    fn capture(&mut self, above: &RuleNode, key: &SourceText, value: Value) -> Option<NodeId> {
+    fn capture(&mut self, parent: NodeId, key: &SourceText, value: Value) -> Option<NodeId> {
         let name = key.as_str();
         if name[1..].contains(['.', '#', '$', '/', '[', ']']) {
             self.problems.add(key.span(), Problem::ForbiddenInKey { key: name.into() });
@@ -201,60 +214,74 @@ impl Reader<'_> {
             self.problems.add(key.span(), Problem::RepeatedCapture { name: name.into() });
         }
         self.captures.push(Capture { name: name.into(), depth: self.depth + 1 });
-        let node = self.below(above, key, value);
+        let node = self.below(parent, key, value);
         self.captures.pop();
         node
     }
 
-    fn below(&mut self, above: &RuleNode, key: &SourceText, value: Value) -> Option<NodeId> {
+    fn below(&mut self, parent: NodeId, key: &SourceText, value: Value) -> Option<NodeId> {
         self.depth += 1;
-        let node = self.child_object(format!("{}/{}", above.path, key.as_str()), key, value);
+        let node = self.object(Some(parent), key, value);
         self.depth -= 1;
         node
     }
 
-    fn rule(&mut self, kind: RuleKind, node: &RuleNode, value: Value) -> Option<RuleId> {
+    fn rule(&mut self, kind: RuleKind, node: NodeId, value: Value) -> Option<RuleId> {
         let text = match value.kind {
             Kind::Text(text) => text,
             Kind::Bool(decided) => SourceText::verbatim(if decided { "true" } else { "false" }, value.span),
             Kind::Broken => return None,
             Kind::Null | Kind::Number | Kind::List(_) | Kind::Object(_) => {
-                self.problems.add_in_rule(value.span, &rule_path(&node.path, kind), Problem::InvalidRule);
+                self.complain(value.span, node, kind, Problem::InvalidRule);
                 return None;
             }
         };
         if self.problems.is_full() {
             return None;
         }
-        match self.checked(kind, &text) {
-            Ok((ast, checked)) => {
+        match self.compile(kind, node, text) {
+            Ok(rule) => {
                 let id = RuleId(u32::try_from(self.outline.rules.len()).expect("fewer rules than bytes"));
-                let path = if node.path.is_empty() { "/".into() } else { node.path.clone() };
-                let captures = self.captures.clone();
-                self.outline.rules.push(CheckedRule { kind, path, text, ast, checked, captures });
+                self.outline.rules.push(rule);
                 Some(id)
             }
             Err(found) => {
                 for (span, problem) in found {
-                    self.problems.add_in_rule(text.locate(span), &rule_path(&node.path, kind), problem);
+                    self.complain(span, node, kind, problem);
                 }
                 None
             }
         }
     }
 
-    fn checked(&mut self, kind: RuleKind, text: &SourceText) -> Result<(Ast, Checked), Vec<(Span, Problem)>> {
-        let ast = parse(text.as_str()).map_err(|found| vec![found])?;
-        let checked = check(&ast, &Scope { kind, captures: &self.captures })?;
+    /// Every mistake comes with its place in the document.
+    fn compile(
+        &mut self,
+        kind: RuleKind,
+        node: NodeId,
+        text: SourceText,
+    ) -> Result<Rule, Vec<(Span, Problem)>> {
+        let located = |(span, problem): (Span, Problem)| (text.locate(span), problem);
+        let ast = parse(text.as_str()).map_err(|found| vec![located(found)])?;
+        let mut checked = check(&ast, &Scope { kind, captures: &self.captures })
+            .map_err(|found| found.into_iter().map(located).collect::<Vec<_>>())?;
         let weight: u64 = checked.patterns.values().map(Pattern::weight).sum();
         self.weight = self.weight.saturating_add(weight);
         if PATTERNS_WEIGHT_MAX < self.weight {
-            return Err(vec![(Span::new(0, text.as_str().len()), Problem::PatternsTooLarge)]);
+            return Err(vec![(text.span(), Problem::PatternsTooLarge)]);
         }
-        Ok((ast, checked))
+        let program = Program::lower(&ast, &mut checked, &self.captures);
+        Ok(Rule { kind, node, text, ast, types: checked.types, program })
     }
 
-    fn index_on(&mut self, node: &RuleNode, value: &Value) -> Vec<IndexOn> {
+    fn complain(&mut self, span: Span, node: NodeId, member: impl fmt::Display, problem: Problem) {
+        // A path is as long as a page; it is made only for what is kept.
+        if !self.problems.is_full() {
+            self.problems.add_in_rule(span, &rule_path(&self.outline.nodes, node, member), problem);
+        }
+    }
+
+    fn index_on(&mut self, node: NodeId, value: &Value) -> Vec<IndexOn> {
         let entries = match &value.kind {
             Kind::Text(_) => std::slice::from_ref(value),
             Kind::List(entries) => entries,
@@ -267,7 +294,7 @@ impl Reader<'_> {
         entries.iter().filter_map(|entry| self.index_entry(node, entry)).collect()
     }
 
-    fn index_entry(&mut self, node: &RuleNode, entry: &Value) -> Option<IndexOn> {
+    fn index_entry(&mut self, node: NodeId, entry: &Value) -> Option<IndexOn> {
         let parsed = match &entry.kind {
             Kind::Text(text) => {
                 IndexOn::parse(text.as_str()).map_err(|error| Problem::InvalidIndexPath { error })
@@ -277,12 +304,6 @@ impl Reader<'_> {
                 Err(Problem::InvalidIndexOn)
             }
         };
-        let at = format!("{}/.indexOn", node.path);
-        parsed.map_err(|problem| self.problems.add_in_rule(entry.span, &at, problem)).ok()
+        parsed.map_err(|problem| self.complain(entry.span, node, ".indexOn", problem)).ok()
     }
-}
-
-/// As people name a rule: `/rooms/$room/.write`.
-pub(crate) fn rule_path(node: &str, kind: RuleKind) -> String {
-    format!("{}/{kind}", node.trim_end_matches('/'))
 }

@@ -5,7 +5,7 @@ use crate::check::RuleKind;
 use crate::diagnostic::{Problems, Rejected};
 use crate::document::{SourceText, read};
 use crate::limits::DOCUMENT_BYTES_MAX;
-use crate::outline::{CheckedRule, NodeId, Outline, RuleId, RuleNode, rule_path};
+use crate::outline::{NodeId, Outline, RuleId, RuleNode, node_path, rule_path};
 use crate::problem::Problem;
 use crate::program::Program;
 use crate::span::{Lines, Span};
@@ -25,9 +25,9 @@ pub struct Ruleset {
 /// One rule of a ruleset.
 #[derive(Debug)]
 pub struct Rule {
-    kind: RuleKind,
-    node: String,
-    text: SourceText,
+    pub(crate) kind: RuleKind,
+    pub(crate) node: NodeId,
+    pub(crate) text: SourceText,
     pub(crate) ast: Ast,
     /// Of each of its parts.
     pub(crate) types: Vec<Type>,
@@ -40,16 +40,6 @@ impl Rule {
         self.kind
     }
 
-    /// The node that it stands at: `/rooms/$room`; `/` for the root.
-    pub fn node(&self) -> &str {
-        &self.node
-    }
-
-    /// Its place: `/rooms/$room/.write`.
-    pub fn path(&self) -> String {
-        rule_path(&self.node, self.kind)
-    }
-
     /// Its expression.
     pub const fn text(&self) -> &SourceText {
         &self.text
@@ -58,14 +48,6 @@ impl Rule {
     /// Where a part of its expression stands, in [`Rule::text`]. Parentheses around it do not belong to it.
     pub fn part(&self, part: ExprId) -> Span {
         self.ast.get(part).span
-    }
-}
-
-impl From<CheckedRule> for Rule {
-    fn from(rule: CheckedRule) -> Self {
-        let CheckedRule { kind, path, text, ast, mut checked, captures } = rule;
-        let program = Program::lower(&ast, &mut checked, &captures);
-        Self { kind, node: path, text, ast, types: checked.types, program }
     }
 }
 
@@ -80,17 +62,17 @@ impl Ruleset {
     /// # Errors
     /// [`Rejected`] holds every problem that was found, with its place.
     pub fn compile(source: &str) -> Result<Self, Rejected> {
-        let lines = Lines::of(source.get(..DOCUMENT_BYTES_MAX).unwrap_or(source));
         let mut problems = Problems::default();
         if DOCUMENT_BYTES_MAX < source.len() {
             problems.add(Span::new(0, 0), Problem::DocumentTooLong { bytes: source.len() });
-        } else {
-            let document = read(source, &mut problems);
-            let outline = Outline::read(document, &mut problems);
-            if problems.is_empty() {
-                let rules = outline.rules.into_iter().map(Rule::from).collect();
-                return Ok(Self { source: source.into(), lines, nodes: outline.nodes, rules });
-            }
+            return Err(problems.into_rejected("", &Lines::of("")));
+        }
+        let lines = Lines::of(source);
+        let document = read(source, &mut problems);
+        let outline = Outline::read(document, &mut problems);
+        if problems.is_empty() {
+            let Outline { nodes, rules } = outline;
+            return Ok(Self { source: source.into(), lines, nodes, rules });
         }
         Err(problems.into_rejected(source, &lines))
     }
@@ -113,6 +95,22 @@ impl Ruleset {
     /// One of its rules.
     pub fn rule(&self, id: RuleId) -> &Rule {
         &self.rules[id.0 as usize]
+    }
+
+    /// The node that a rule stands at: `/rooms/$room`; `/` for the root. O(depth).
+    pub fn node_path(&self, id: RuleId) -> String {
+        node_path(&self.nodes, self.rule(id).node)
+    }
+
+    /// The place of a rule: `/rooms/$room/.write`. O(depth).
+    pub fn rule_path(&self, id: RuleId) -> String {
+        let rule = self.rule(id);
+        rule_path(&self.nodes, rule.node, rule.kind)
+    }
+
+    /// As [`Ruleset::node_path`], of any node.
+    pub(crate) fn path_of(&self, id: NodeId) -> String {
+        node_path(&self.nodes, id)
     }
 
     pub(crate) fn node(&self, id: NodeId) -> &RuleNode {

@@ -13,9 +13,16 @@ use crate::query::QueryValues;
 use crate::ruleset::Ruleset;
 use crate::value::Value;
 use hearth_tree::{Key, Path, Snapshot, Target};
+use std::borrow::Cow;
 
 /// Most rules whose running a trace keeps; a write can run a rule for each of a million nodes.
 pub const TRACED_RULES_MAX: usize = 1000;
+
+/// Most values of parts that a trace keeps; one rule can have hundreds of thousands.
+pub const TRACED_PARTS_MAX: usize = 10_000;
+
+/// Longest expression that is shown in full, in characters.
+const SHOWN_CHARS_MAX: usize = 1000;
 
 /// What ran for one operation, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +32,7 @@ pub struct Trace {
     /// How many further rules ran.
     pub omitted: usize,
     runs: usize,
+    parts: usize,
 }
 
 /// A node of the data, and the rules that ran for it.
@@ -100,8 +108,12 @@ impl Observer for Trace {
 
     fn part(&mut self, _rule: RuleId, part: ExprId, value: &Value<'_>) {
         let is_snapshot = matches!(value, Value::Place(_) | Value::Query);
-        if let Some(run) = self.run().filter(|_| !is_snapshot) {
+        if is_snapshot || self.parts == TRACED_PARTS_MAX {
+            return;
+        }
+        if let Some(run) = self.run() {
             run.parts.push((part, value.to_string()));
+            self.parts += 1;
         }
     }
 
@@ -145,7 +157,7 @@ pub fn debug_log(
     let text = |run: &RuleRun| {
         let rule = ruleset.rule(run.rule);
         let holds = matches!(run.outcome, Ok(true));
-        format!("{}: \"{}\"\n      => {holds}\n", rule.kind(), rule.text().as_str())
+        format!("{}: \"{}\"\n      => {holds}\n", rule.kind(), shown(rule.text().as_str()))
     };
     for visit in &trace.visits {
         let at = &visit.at;
@@ -185,16 +197,21 @@ fn explain_run(ruleset: &Ruleset, run: &RuleRun) -> String {
     let rule = ruleset.rule(run.rule);
     let source = rule.text().as_str();
     let position = ruleset.lines().position(ruleset.source(), rule.text().span().start);
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut text =
-        format!("  {} ({}:{}): {}\n", rule.path(), position.line, position.column, one_line(source));
-    let shown = |part: ExprId| one_line(&source[rule.part(part).range()]);
+    let one_line = |text: &str| shown(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text = format!(
+        "  {} ({}:{}): {}\n",
+        ruleset.rule_path(run.rule),
+        position.line,
+        position.column,
+        one_line(source)
+    );
+    let text_of = |part: ExprId| one_line(&source[rule.part(part).range()]);
     let is_whole = |part: ExprId| part.index() + 1 == rule.ast.len();
     let told: Vec<_> = run
         .parts
         .iter()
         .filter(|&&(part, _)| !is_literal(&rule.ast.get(part).kind) && !is_whole(part))
-        .map(|(part, value)| (shown(*part), value))
+        .map(|(part, value)| (text_of(*part), value))
         .collect();
     let width = told.iter().map(|(part, _)| part.chars().count()).max().unwrap_or(0).min(60);
     for (part, value) in told {
@@ -207,10 +224,18 @@ fn explain_run(ruleset: &Ruleset, run: &RuleRun) -> String {
                 RuleKind::Read | RuleKind::Write => "does not grant",
                 RuleKind::Validate => "does not accept",
             };
-            format!("      {}: {fault}\n    => failed, so it {verdict}\n", shown(*part))
+            format!("      {}: {fault}\n    => failed, so it {verdict}\n", text_of(*part))
         }
     };
     text
+}
+
+/// The start of a long expression. O(1) in what is left out.
+fn shown(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 const fn is_literal(kind: &ExprKind) -> bool {

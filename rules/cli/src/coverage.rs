@@ -85,7 +85,7 @@ fn text(file: &str, rules: &Ruleset, coverage: &Coverage, points: &[Point]) -> S
             "{}:{} {}: {truths} true, {falsehoods} false, {failures} failed\n",
             position.line,
             position.column,
-            rule.path()
+            rules.rule_path(id)
         );
         for point in points.iter().filter(|point| point.rule == id && point.hits == 0) {
             let position = rules.lines().position(rules.source(), point.span.start);
@@ -132,7 +132,7 @@ fn as_json(file: &str, rules: &Ruleset, coverage: &Coverage, points: &[Point]) -
             .map(|point| json!({"side": point.side.to_string(), "start": place(point.span.start), "hits": point.hits}))
             .collect();
         json!({
-            "path": rule.node(), "kind": rule.kind().to_string(), "start": place(rule.text().span().start),
+            "path": rules.node_path(id), "kind": rule.kind().to_string(), "start": place(rule.text().span().start),
             "end": place(rule.text().span().end), "counts": counts(coverage.rule(id)), "sides": sides, "parts": parts,
         })
     };

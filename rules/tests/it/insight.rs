@@ -282,3 +282,26 @@ fn claims_come_from_json_within_a_depth() {
     let claims = r#"{"a":[1,null,true],"b":{"c":"x\"\u0001"}}"#;
     assert_eq!(serde_json::from_str::<Claim>(claims).expect("claims").to_string(), claims);
 }
+
+/// What is made of a document must not be larger than the document by more than a factor: everything here is within the
+/// bounds of a document and would take gigabytes or minutes otherwise.
+#[test]
+fn what_is_said_about_a_large_document_is_bounded() {
+    let name = "k".repeat(768);
+    let wide: String = (0..40_000).map(|key| format!("\"{key}\":{{\".read\":1}},")).collect();
+    let deep = (0..60).fold(format!("{{{wide}}}"), |below, _| format!("{{\"{name}\":{below}}}"));
+    let rejected = Ruleset::compile(&format!("{{\"rules\":{deep}}}")).expect_err("numbers are no rules");
+    assert_eq!(rejected.diagnostics().len(), 100);
+    let wide: String = (0..30_000).map(|key| format!("\"{key}\":{{\".read\":\"1==2\"}},")).collect();
+    let deep = (0..60).fold(format!("{{{wide}}}"), |below, _| format!("{{\"{name}\":{below}}}"));
+    let ruleset = Ruleset::compile(&format!("{{\"rules\":{deep}}}")).expect("valid");
+    assert_eq!(ruleset.rules().count(), 30_000);
+    assert!(ruleset.lint().len() <= 1000);
+    let long = format!("data.isString(){}", " && data.isString()".repeat(40_000));
+    let rules = json!({".read": long, ".write": false});
+    let case = case(&rules, &json!(null), &json!("x"), &json!({"kind": "read", "path": "/"}));
+    let (log, explanation) = told(&case, "");
+    assert!(log.len() < 10_000 && explanation.len() < 20_000_000, "{} and {}", log.len(), explanation.len());
+    let found = case.rules.lint();
+    assert_eq!(found.iter().map(|each| each.lint.code()).collect::<Vec<_>>(), ["large-document"]);
+}

@@ -4,4 +4,5 @@ mod case;
 mod compile;
 mod conformance;
 mod insight;
+mod naive_access;
 mod naive_evaluator;

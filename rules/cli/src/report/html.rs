@@ -31,7 +31,7 @@ pub(crate) fn html(file: &str, ruleset: &Ruleset, coverage: &Coverage) -> String
         page += "<h2>Never exercised</h2>\n<table>\n";
         for point in missed {
             let position = ruleset.lines().position(ruleset.source(), point.span.start);
-            let rule = ruleset.rule(point.rule).path();
+            let rule = ruleset.rule_path(point.rule);
             let (line, column) = (position.line, position.column);
             page += &format!(
                 "<tr><td class=\"dim\">{line}:{column}<td>{}<td>{}</tr>\n",
