@@ -7,6 +7,7 @@
 use crate::diagnostic::Problems;
 use crate::limits::DOCUMENT_NESTING_MAX;
 use crate::problem::Problem;
+use crate::source_text::{SourceText, excerpt};
 use crate::span::Span;
 use std::collections::HashSet;
 
@@ -34,44 +35,6 @@ pub(crate) enum Kind {
 pub(crate) struct Member {
     pub(crate) key: SourceText,
     pub(crate) value: Value,
-}
-
-/// A decoded text that remembers where in the document each part of it stands.
-#[derive(Clone, Debug)]
-pub struct SourceText {
-    text: String,
-    /// With the quotes.
-    span: Span,
-    /// Offsets in the decoded text and in the document from which on both advance together; ascending.
-    anchors: Vec<(u32, u32)>,
-}
-
-impl SourceText {
-    /// A text that stands in the document letter by letter.
-    pub(crate) fn verbatim(text: &str, span: Span) -> Self {
-        Self { text: text.into(), span, anchors: vec![(0, span.start)] }
-    }
-
-    /// The text without quotes and escapes.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// Where it stands in the document, with its quotes.
-    pub const fn span(&self) -> Span {
-        self.span
-    }
-
-    /// Where in the document a stretch of the decoded text stands. O(log escapes).
-    pub fn locate(&self, within: Span) -> Span {
-        Span { start: self.locate_offset(within.start), end: self.locate_offset(within.end) }
-    }
-
-    fn locate_offset(&self, offset: u32) -> u32 {
-        let behind = self.anchors.partition_point(|&(decoded, _)| decoded <= offset);
-        let (decoded, document) = self.anchors[behind - 1];
-        document + (offset - decoded)
-    }
 }
 
 /// Reads a whole document. What is wrong goes to `problems`; what could be read comes back.
@@ -170,9 +133,10 @@ impl Reader<'_> {
         while self.has_next(&mut items) {
             match self.member() {
                 None => self.skip_to_boundary(),
-                Some(member) if names.insert(member.key.text.clone()) => members.push(member),
+                Some(member) if names.insert(member.key.as_str().into()) => members.push(member),
                 Some(Member { key, .. }) => {
-                    self.problems.add(key.span, Problem::DuplicateMember { name: key.text });
+                    let name = key.as_str().into();
+                    self.problems.add(key.span(), Problem::DuplicateMember { name });
                 }
             }
         }
@@ -340,7 +304,7 @@ impl Reader<'_> {
                 }
             }
         }
-        SourceText { text, span: self.since(start), anchors }
+        SourceText::new(text, self.since(start), anchors)
     }
 
     fn escape(&mut self) -> Option<char> {
@@ -464,13 +428,6 @@ impl Reader<'_> {
 
 fn is_word(ch: char) -> bool {
     ch.is_alphanumeric() || matches!(ch, '_' | '$')
-}
-
-/// The start of a long text, for a message.
-pub(crate) fn excerpt(text: &str) -> String {
-    const CHARS_MAX: usize = 32;
-    let start: String = text.chars().take(CHARS_MAX).flat_map(char::escape_debug).collect();
-    if text.chars().nth(CHARS_MAX).is_some() { start + "…" } else { start }
 }
 
 fn is_json_number(text: &[u8]) -> bool {

@@ -11,11 +11,11 @@ use crate::look::{Aspect, Look};
 use crate::outline::RuleId;
 use crate::place::{Place, When};
 use crate::program::{Op, Program, Step};
-use crate::query::{OrderedBy, QueryValues};
+use crate::query::QueryValues;
 use crate::text::text_method;
-use crate::types::{Method, QueryProperty, Variable};
-use crate::value::{Value, binary};
-use hearth_tree::{Key, Node, Window};
+use crate::types::{Method, Variable};
+use crate::value::{Value, binary, length, member, number_text};
+use hearth_tree::{Key, Node};
 use std::borrow::Cow;
 
 /// What is told while rules run.
@@ -121,7 +121,7 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
             }
             Op::QueryProperty(property) => {
                 pop(stack)?;
-                query_property(self.world.query, *property)
+                self.world.query.property(*property)
             }
             Op::Length => {
                 let text = pop_text(stack, "length")?;
@@ -187,7 +187,7 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
                 Ok(member(target, name))
             }
             (Value::Claims(claim @ Claim::List(_)), Value::Number(at)) => {
-                Ok(Value::from(claim.member(&crate::value::number_text(*at))))
+                Ok(Value::from(claim.member(&number_text(*at))))
             }
             (_, other) => Err(Fault::IndexNotAName { found: other.kind() }),
         }
@@ -351,28 +351,6 @@ fn pop_argument<'a>(stack: &mut Stack<'a>, method: &'static str) -> Result<Cow<'
     pop(stack)?.into_text().map_err(|found| Fault::ArgumentNotAText { method, found })
 }
 
-/// A member of something in auth: of null it is null, of a text only `length` is there (rules reference 2.4).
-fn member<'a>(target: &Value<'a>, name: &str) -> Value<'a> {
-    match target {
-        Value::Claims(claim) => Value::from(claim.member(name)),
-        Value::Text(text) if name == "length" => length(text),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Text(_)
-        | Value::Object
-        | Value::Place(_)
-        | Value::Query => Value::Null,
-    }
-}
-
-/// In UTF-16 units (rules reference 4.2).
-fn length<'a>(text: &str) -> Value<'a> {
-    let units: usize = text.chars().map(char::len_utf16).sum();
-    #[expect(clippy::cast_precision_loss, reason = "no text is longer than 2^53")]
-    Value::Number(units as f64)
-}
-
 fn is_inner(node: &Node) -> bool {
     node.value().is_none()
 }
@@ -385,27 +363,4 @@ const fn is_of_type(method: Method, value: &hearth_tree::Scalar) -> bool {
             | (Method::IsString, Scalar::Text(_))
             | (Method::IsBoolean, Scalar::Bool(_))
     )
-}
-
-fn query_property(query: &QueryValues, property: QueryProperty) -> Value<'_> {
-    match property {
-        QueryProperty::OrderByKey => Value::Bool(query.order == OrderedBy::Key),
-        QueryProperty::OrderByValue => Value::Bool(query.order == OrderedBy::Value),
-        QueryProperty::OrderByPriority => Value::Bool(query.order == OrderedBy::Priority),
-        QueryProperty::OrderByChild => match &query.order {
-            OrderedBy::Child(path) => Value::Text(Cow::Borrowed(path)),
-            OrderedBy::Unasked | OrderedBy::Key | OrderedBy::Value | OrderedBy::Priority => Value::Null,
-        },
-        QueryProperty::StartAt => Value::from(query.start_at.as_ref()),
-        QueryProperty::EndAt => Value::from(query.end_at.as_ref()),
-        QueryProperty::EqualTo => Value::from(query.equal_to.as_ref()),
-        QueryProperty::LimitToFirst => match query.window {
-            Window::First(limit) => Value::Number(limit.get().into()),
-            Window::Last(_) | Window::All => Value::Null,
-        },
-        QueryProperty::LimitToLast => match query.window {
-            Window::Last(limit) => Value::Number(limit.get().into()),
-            Window::First(_) | Window::All => Value::Null,
-        },
-    }
 }

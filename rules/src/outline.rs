@@ -2,7 +2,7 @@
 
 use crate::check::{RuleKind, Scope, check};
 use crate::diagnostic::Problems;
-use crate::document::{Kind, Member, SourceText, Value, excerpt};
+use crate::document::{Kind, Member, Value};
 use crate::index::IndexOn;
 use crate::limits::PATTERNS_WEIGHT_MAX;
 use crate::parser::parse;
@@ -10,6 +10,7 @@ use crate::pattern::Pattern;
 use crate::problem::Problem;
 use crate::program::Program;
 use crate::ruleset::Rule;
+use crate::source_text::{SourceText, excerpt};
 use crate::span::Span;
 use crate::types::Capture;
 use hearth_tree::{KEY_BYTES_MAX, Key, KeyError};

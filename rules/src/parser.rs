@@ -4,10 +4,10 @@
 //! that is counted against [`EXPRESSION_NESTING_MAX`]. One mistake per expression: what follows a wrong token is a guess.
 
 use crate::ast::{Ast, Binary, ExprId, ExprKind, Logic};
-use crate::document::excerpt;
 use crate::lexer::{Token, TokenKind, tokens};
 use crate::limits::EXPRESSION_NESTING_MAX;
 use crate::problem::Problem;
+use crate::source_text::excerpt;
 use crate::span::Span;
 
 type Parsed<T> = Result<T, (Span, Problem)>;

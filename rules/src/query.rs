@@ -1,6 +1,9 @@
 //! What rules see of the query of a read (rules reference 3).
 
+use crate::types::QueryProperty;
+use crate::value::Value;
 use hearth_tree::{KeyBound, Order, Position, Priority, Query, Range, Scalar, Text, Window};
+use std::borrow::Cow;
 use std::ops::Bound;
 
 /// The values of the variable `query`. The default is a read without a query.
@@ -32,6 +35,32 @@ pub enum OrderedBy {
     Priority,
     /// `orderByChild`, with its path.
     Child(String),
+}
+
+impl QueryValues {
+    /// A property of `query`; null where nothing is asked.
+    pub(crate) fn property(&self, property: QueryProperty) -> Value<'_> {
+        match property {
+            QueryProperty::OrderByKey => Value::Bool(self.order == OrderedBy::Key),
+            QueryProperty::OrderByValue => Value::Bool(self.order == OrderedBy::Value),
+            QueryProperty::OrderByPriority => Value::Bool(self.order == OrderedBy::Priority),
+            QueryProperty::OrderByChild => match &self.order {
+                OrderedBy::Child(path) => Value::Text(Cow::Borrowed(path)),
+                OrderedBy::Unasked | OrderedBy::Key | OrderedBy::Value | OrderedBy::Priority => Value::Null,
+            },
+            QueryProperty::StartAt => Value::from(self.start_at.as_ref()),
+            QueryProperty::EndAt => Value::from(self.end_at.as_ref()),
+            QueryProperty::EqualTo => Value::from(self.equal_to.as_ref()),
+            QueryProperty::LimitToFirst => match self.window {
+                Window::First(limit) => Value::Number(limit.get().into()),
+                Window::Last(_) | Window::All => Value::Null,
+            },
+            QueryProperty::LimitToLast => match self.window {
+                Window::Last(limit) => Value::Number(limit.get().into()),
+                Window::First(_) | Window::All => Value::Null,
+            },
+        }
+    }
 }
 
 impl From<&Query> for QueryValues {

@@ -3,11 +3,12 @@
 use crate::ast::{Ast, ExprId};
 use crate::check::RuleKind;
 use crate::diagnostic::{Problems, Rejected};
-use crate::document::{SourceText, read};
+use crate::document::read;
 use crate::limits::DOCUMENT_BYTES_MAX;
 use crate::outline::{NodeId, Outline, RuleId, RuleNode, node_path, rule_path};
 use crate::problem::Problem;
 use crate::program::Program;
+use crate::source_text::SourceText;
 use crate::span::{Lines, Span};
 use crate::types::Type;
 

@@ -3,9 +3,9 @@
 use crate::ast::Binary;
 use crate::budget::Budget;
 use crate::claim::Claim;
-use crate::document::excerpt;
 use crate::fault::Fault;
 use crate::place::Place;
+use crate::source_text::excerpt;
 use hearth_tree::{Priority, Scalar, text_order};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -178,6 +178,28 @@ fn plus<'a>(left: Value<'a>, right: Value<'a>, budget: &mut Budget) -> Result<Va
         return Err(Fault::OverBudget);
     }
     Ok(Value::Text(Cow::Owned(left.into_owned() + &right)))
+}
+
+/// A member of something in auth: of null it is null, of a text only `length` is there (rules reference 2.4).
+pub(crate) fn member<'a>(target: &Value<'a>, name: &str) -> Value<'a> {
+    match target {
+        Value::Claims(claim) => Value::from(claim.member(name)),
+        Value::Text(text) if name == "length" => length(text),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Text(_)
+        | Value::Object
+        | Value::Place(_)
+        | Value::Query => Value::Null,
+    }
+}
+
+/// In UTF-16 units (rules reference 4.2).
+pub(crate) fn length<'a>(text: &str) -> Value<'a> {
+    let units: usize = text.chars().map(char::len_utf16).sum();
+    #[expect(clippy::cast_precision_loss, reason = "no text is longer than 2^53")]
+    Value::Number(units as f64)
 }
 
 /// A number as JavaScript writes it.
