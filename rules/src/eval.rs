@@ -129,6 +129,7 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
                 length(&text)
             }
             Op::Call(method) => self.call(*method, stack)?,
+            Op::Descend(keys) => Value::Place(pop_place(stack)?.descend(keys)),
             Op::Matches(pattern) => {
                 let text = pop_text(stack, "matches")?;
                 self.afford(|budget| budget.match_text(&text, pattern.weight()))?;
@@ -317,6 +318,7 @@ fn jump(op: &Op, stack: &mut Stack<'_>) -> Result<Flow, Fault> {
         | Op::QueryProperty(_)
         | Op::Length
         | Op::Call(_)
+        | Op::Descend(_)
         | Op::Matches(_)
         | Op::HasChildren(_)
         | Op::Not

@@ -56,20 +56,35 @@ impl<'a> Place<'a> {
             return self;
         }
         for key in keys {
-            let depth = self.base.len() + self.below.len();
-            let fits = self.beyond == 0 && depth < DEPTH_MAX && key.len() <= KEY_BYTES_MAX;
-            match fits.then(|| Key::parse(key)) {
-                Some(Ok(key)) => {
-                    self.node = self.node.and_then(|node| node.child(&key));
-                    self.below.push(key);
-                }
-                Some(Err(_)) | None => {
-                    self.beyond += 1;
-                    self.node = None;
-                }
-            }
+            // What is too long is not even copied into the complaint about it.
+            let key = if key.len() <= KEY_BYTES_MAX { Key::parse(key).ok() } else { None };
+            self.step(key);
         }
         self
+    }
+
+    /// Goes down by keys that were read before; at least one.
+    pub(crate) fn descend(mut self, keys: &[Key]) -> Self {
+        self.below.reserve(keys.len());
+        for key in keys {
+            self.step(Some(key.clone()));
+        }
+        self
+    }
+
+    /// One level down; by what is no key, beyond all data.
+    fn step(&mut self, key: Option<Key>) {
+        let fits = self.beyond == 0 && self.base.len() + self.below.len() < DEPTH_MAX;
+        match key {
+            Some(key) if fits => {
+                self.node = self.node.and_then(|node| node.child(&key));
+                self.below.push(key);
+            }
+            Some(_) | None => {
+                self.beyond += 1;
+                self.node = None;
+            }
+        }
     }
 
     /// Goes up; nothing above the root. `root` is that of its tree. O(depth).

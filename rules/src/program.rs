@@ -8,6 +8,7 @@ use crate::ast::{Ast, Binary, ExprId, ExprKind, Logic};
 use crate::check::Checked;
 use crate::pattern::Pattern;
 use crate::types::{Capture, Method, QueryProperty, Type, Variable};
+use hearth_tree::{Key, RelativePath};
 
 /// A rule's expression, ready to run.
 #[derive(Debug)]
@@ -35,8 +36,10 @@ pub(crate) enum Op {
     Index,
     QueryProperty(QueryProperty),
     Length,
-    /// Any method but the next two.
+    /// Any method but the next ones.
     Call(Method),
+    /// `child` with a literal path, by far the most frequent call: its keys are read once.
+    Descend(Vec<Key>),
     Matches(Pattern),
     /// The names are on the stack; none given is a question of its own.
     HasChildren(Option<usize>),
@@ -73,7 +76,7 @@ enum Pending {
 impl Program {
     /// Lowers an expression that was found to be in order.
     pub(crate) fn lower(ast: &Ast, checked: &mut Checked, captures: &[Capture]) -> Self {
-        let (mut jumps, is_callee) = jumps(ast);
+        let (mut jumps, is_absorbed) = jumps(ast);
         let mut steps: Vec<Step> = Vec::with_capacity(ast.len());
         // For each part, the operation that gives it its value, and the first one behind it.
         let mut begins = vec![0; ast.len()];
@@ -81,7 +84,7 @@ impl Program {
         let mut unaimed: Vec<(usize, Pending)> = Vec::new();
         for (part, expr) in ast.iter() {
             begins[part.index()] = steps.len();
-            if !is_callee[part.index()] {
+            if !is_absorbed[part.index()] {
                 let op = lowered(ast, &expr.kind, checked, captures);
                 steps.extend(op.map(|op| Step { op, part }));
             }
@@ -103,10 +106,11 @@ impl Program {
     }
 }
 
-/// Behind which parts a jump stands, and which parts are only called.
+/// Behind which parts a jump stands, and which parts are only looked at by the operation of another: methods, and
+/// literal paths.
 fn jumps(ast: &Ast) -> (Vec<Option<Pending>>, Vec<bool>) {
     let mut jumps: Vec<Option<Pending>> = (0..ast.len()).map(|_| None).collect();
-    let mut is_callee = vec![false; ast.len()];
+    let mut is_absorbed = vec![false; ast.len()];
     for (part, expr) in ast.iter() {
         match &expr.kind {
             ExprKind::Logic { operator, left, .. } => {
@@ -116,7 +120,12 @@ fn jumps(ast: &Ast) -> (Vec<Option<Pending>>, Vec<bool>) {
                 jumps[condition.index()] = Some(Pending::Branch { behind: *then });
                 jumps[then.index()] = Some(Pending::Jump(part));
             }
-            ExprKind::Call { callee, .. } => is_callee[callee.index()] = true,
+            ExprKind::Call { callee, arguments } => {
+                is_absorbed[callee.index()] = true;
+                if literal_path(ast, *callee, arguments).is_some() {
+                    is_absorbed[arguments[0].index()] = true;
+                }
+            }
             ExprKind::Boolean(_)
             | ExprKind::Number(_)
             | ExprKind::Text(_)
@@ -131,7 +140,17 @@ fn jumps(ast: &Ast) -> (Vec<Option<Pending>>, Vec<bool>) {
             | ExprKind::Binary { .. } => {}
         }
     }
-    (jumps, is_callee)
+    (jumps, is_absorbed)
+}
+
+/// The keys that a call of `child` goes down by, if they are written out.
+fn literal_path(ast: &Ast, callee: ExprId, arguments: &[ExprId]) -> Option<Vec<Key>> {
+    let ExprKind::Member { name, .. } = &ast.get(callee).kind else { return None };
+    let ([argument], true) = (arguments, name == Method::Child.name()) else { return None };
+    let ExprKind::Text(path) = &ast.get(*argument).kind else { return None };
+    let keys = RelativePath::parse(path).ok()?;
+    // A path without keys names no child, which is for the general case to say.
+    (!keys.is_here()).then(|| keys.keys().to_vec())
 }
 
 /// The operation for one part; none for what only an operation further on looks at.
@@ -170,6 +189,9 @@ fn call(ast: &Ast, callee: ExprId, arguments: &[ExprId], checked: &mut Checked) 
     };
     let method = Method::parse(name, checked.types[target.index()]).expect("unknown methods are refused");
     match (method, arguments) {
+        (Method::Child, arguments) => {
+            literal_path(ast, callee, arguments).map_or(Op::Call(method), Op::Descend)
+        }
         (Method::Matches, [pattern]) => Op::Matches(
             checked.patterns.remove(pattern).expect("every pattern is compiled when it is checked"),
         ),
