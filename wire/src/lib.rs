@@ -19,6 +19,7 @@ mod response;
 mod session;
 mod status;
 mod text;
+mod validator;
 
 pub use connect::{ConnectError, ConnectParams};
 pub use control::{ClientControl, ServerControl};
@@ -41,3 +42,4 @@ pub use request::{
 pub use response::{Answer, Failure, Outcome, Reply, Response};
 pub use session::{SESSION_ID_CHARS_MAX, SessionId, SessionIdError};
 pub use status::Status;
+pub use validator::{Ending, Validator};

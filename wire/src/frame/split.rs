@@ -17,10 +17,10 @@ pub struct TooManyParts {
 /// `0`, which would end a JavaScript client's connection for good (wire reference 2.2).
 #[derive(Clone, Debug)]
 pub struct Frames<'m> {
-    /// Parts still to come, each with its end in `rest`; the count has been taken off.
+    /// The number of parts, until it has been taken off; nothing for a message that is not split.
     count: Option<usize>,
     rest: &'m str,
-    /// Lengths of the parts in bytes, the next one last.
+    /// Lengths of the parts still to come, in bytes, the next one last.
     lengths: Vec<usize>,
 }
 
