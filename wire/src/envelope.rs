@@ -118,7 +118,10 @@ impl Payload<'_> {
             let name = action.ok_or(RequestError::Missing { field: "a" })?;
             let action = Action::parse(&name)
                 .ok_or_else(|| RequestError::UnknownAction { name: name.into_owned() })?;
-            RequestBody::check(action, body.ok_or(RequestError::Missing { field: "b" })?, options)
+            match body {
+                Some(body) => RequestBody::check(action, body, options),
+                None => RequestBody::without_fields(action).ok_or(RequestError::Missing { field: "b" }),
+            }
         };
         match checked() {
             Ok(body) => Ok(Request { number, body }),

@@ -33,7 +33,7 @@ pub use hash::{CompoundHash, CompoundHashError, Held};
 pub use namespace::{Addressed, NAMESPACE_CHARS_MAX, Namespace, NamespaceError};
 pub use number::{RequestNumber, Tag};
 pub use push::{Body, Push, RangeData};
-pub use query::QueryError;
+pub use query::{QueryError, QueryText};
 pub use received::{ReceiveError, ServerMessage};
 pub use request::{
     ActingAs, Action, AppCheck, Auth, BODY_BYTES_MAX, Credential, CredentialKind, Get, Listen, ListenKind,

@@ -5,7 +5,6 @@
 use crate::control::ServerControl;
 use crate::number::RequestNumber;
 use crate::push::{self, Push};
-use crate::query::QueryError;
 use crate::response::{Reply, ReplyFields};
 use crate::text::{CONTROL, DATA};
 use hearth_tree::{Excerpt, PathError, ReadError, ReadOptions, Reader, repair_surrogates};
@@ -44,9 +43,6 @@ pub enum ReceiveError {
     /// A place is none.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// A query makes no sense.
-    #[error(transparent)]
-    Query(#[from] QueryError),
     /// Data that are not filled in.
     #[error("the server sent a server value (`.sv`) instead of what it stands for")]
     ServerValue,

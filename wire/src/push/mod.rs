@@ -7,10 +7,10 @@ pub use body::Body;
 pub(crate) use read::read;
 
 use crate::number::Tag;
-use crate::query::QueryObject;
+use crate::query::QueryText;
 use crate::response::Failure;
 use crate::text::{Envelope, Shown, Unrooted, encode};
-use hearth_tree::{Change, Edit, Node, Path, Query, RelativePath};
+use hearth_tree::{Change, Edit, Node, Path, RelativePath};
 use serde::Serialize;
 
 /// What a server sends unasked.
@@ -46,8 +46,8 @@ pub enum Push {
     Cancel {
         /// The place.
         at: Path,
-        /// The query; none for the default listen.
-        query: Option<Query>,
+        /// The query as the client spelled it; none for the default listen.
+        query: Option<QueryText>,
     },
     /// `ac`: the client is nobody now. It closes the connection and comes back with a new token.
     AuthRevoked(Failure),
@@ -88,7 +88,7 @@ impl Push {
         struct Cancel<'a> {
             p: Shown<Unrooted<'a>>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            q: Option<[QueryObject<'a>; 1]>,
+            q: Option<[&'a QueryText; 1]>,
         }
         #[derive(Serialize)]
         struct Revoked<'a> {
@@ -106,7 +106,7 @@ impl Push {
             Self::Merge { at, change, tag } => Body::merge(at, change.edits()).into_text(*tag),
             Self::RangeMerge { at, ranges, tag } => Body::ranges(at, ranges).into_text(*tag),
             Self::Cancel { at, query } => {
-                let q = query.as_ref().map(|query| [QueryObject(query)]);
+                let q = query.as_ref().map(|query| [query]);
                 encode(&push("c", Cancel { p: Shown(Unrooted(at)), q }))
             }
             Self::AuthRevoked(failure) => revoked("ac", failure),

@@ -2,7 +2,7 @@
 
 use super::{Push, RangeData};
 use crate::number::Tag;
-use crate::query::{QueryFields, query_of};
+use crate::query::QueryText;
 use crate::received::{ReceiveError, fields};
 use crate::response::Failure;
 use crate::status::Status;
@@ -33,9 +33,10 @@ struct RangeFields<'a> {
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
-struct CancelFields {
+struct CancelFields<'a> {
     p: String,
-    q: Option<Vec<QueryFields>>,
+    #[serde(borrow)]
+    q: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -118,8 +119,8 @@ fn read_ranges(body: DataFields<'_>, options: &ReadOptions) -> Result<Push, Rece
     Ok(Push::RangeMerge { at: Path::parse(&p)?, ranges: ranges.collect::<Result<_, ReceiveError>>()?, tag })
 }
 
-fn read_cancel(fields: CancelFields) -> Result<Push, ReceiveError> {
-    let query = fields.q.and_then(|queries| queries.into_iter().next()).map(query_of).transpose()?;
+fn read_cancel(fields: CancelFields<'_>) -> Result<Push, ReceiveError> {
+    let query = fields.q.and_then(|queries| queries.first().map(|query| QueryText::said(query)));
     Ok(Push::Cancel { at: Path::parse(&fields.p)?, query })
 }
 

@@ -1,13 +1,14 @@
 //! Queries as clients spell them (wire reference 5.1).
 //!
-//! Why what is written must be what JavaScript writes: when a listen is revoked, its SDK finds the listen by comparing
-//! every key and value of the query with its own.
+//! Why a query is kept as text beside its meaning: see [`QueryText`].
 
 mod read;
+mod spelling;
 mod write;
 
 pub use read::QueryError;
 pub(crate) use read::{QueryFields, query_of};
+pub use spelling::QueryText;
 pub(crate) use write::QueryObject;
 
 #[cfg(test)]

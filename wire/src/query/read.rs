@@ -13,6 +13,12 @@ use std::ops::Bound;
 /// Why a query makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
+    /// It is no object, or a field is of the wrong type.
+    #[error("in the query: {message}")]
+    Unreadable {
+        /// What was wanted.
+        message: String,
+    },
     /// What it orders by is not a path.
     #[error("in the query, `i`: {0}")]
     Index(#[from] ChildPathError),
@@ -48,6 +54,17 @@ pub enum QueryError {
         /// What it is.
         found: String,
     },
+}
+
+impl QueryError {
+    /// What serde says, without the position in a text that nobody has seen.
+    pub(crate) fn unreadable(error: &serde_json::Error) -> Self {
+        let mut message = error.to_string();
+        if let Some(at) = message.rfind(" at line ") {
+            message.truncate(at);
+        }
+        Self::Unreadable { message }
+    }
 }
 
 /// The object that a query is.

@@ -1,6 +1,7 @@
 //! What shall be written when the connection ends (wire reference 4.7).
 
 use super::error::RequestError;
+use super::place::place;
 use super::write_body::{AssignmentFields, UpdateFields};
 use crate::text::Shown;
 use hearth_tree::{Assignment, Path, Update};
@@ -26,7 +27,7 @@ pub(super) struct CancelFields {
 
 impl OnDisconnect {
     pub(super) fn cancel(fields: &CancelFields) -> Result<Self, RequestError> {
-        Ok(Self::Cancel(Path::parse(&fields.p)?))
+        Ok(Self::Cancel(place(&fields.p)?))
     }
 }
 

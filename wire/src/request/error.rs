@@ -43,6 +43,9 @@ pub enum RequestError {
     /// The place is none.
     #[error(transparent)]
     Path(#[from] PathError),
+    /// A place that only exists in clients.
+    #[error("`.info` is made up by each client for itself; the server holds nothing there")]
+    Info,
     /// What is written cannot be written there.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -99,6 +102,7 @@ impl RequestError {
                 | Problem::NotObject { .. }
                 | Problem::Write(_) => Status::Invalid,
             },
+            Self::Info => Status::PermissionDenied,
             Self::UnknownAction { .. }
             | Self::Missing { .. }
             | Self::NotUtf8

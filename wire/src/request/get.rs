@@ -1,6 +1,7 @@
 //! Reading once (wire reference 4.4).
 
 use super::error::RequestError;
+use super::place::place;
 use crate::query::{QueryFields, QueryObject, query_of};
 use crate::text::Shown;
 use hearth_tree::{Path, Query};
@@ -25,7 +26,7 @@ pub(super) struct GetFields {
 
 impl Get {
     pub(super) fn of(fields: GetFields) -> Result<Self, RequestError> {
-        Ok(Self { at: Path::parse(&fields.p)?, query: query_of(fields.q)? })
+        Ok(Self { at: place(&fields.p)?, query: query_of(fields.q)? })
     }
 }
 

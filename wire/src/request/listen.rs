@@ -1,12 +1,14 @@
 //! Listening, and no longer (wire reference 4.2, 4.3).
 
 use super::error::RequestError;
+use super::place::place;
 use crate::hash::{CompoundFields, CompoundHash, Held};
 use crate::number::Tag;
-use crate::query::{QueryFields, QueryObject, query_of};
+use crate::query::QueryText;
 use crate::text::Shown;
 use hearth_tree::{Path, Query};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 /// `q`: the data at a place, now and whenever they change. The same place and tag again replaces the listen.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +42,8 @@ pub enum ListenKind {
     Tagged {
         /// The query.
         query: Query,
+        /// The query in the client's own words, by which it knows the listen again.
+        spelled: QueryText,
         /// The tag.
         tag: Tag,
     },
@@ -63,10 +67,17 @@ impl ListenKind {
         }
     }
 
-    fn of(query: Option<QueryFields>, tag: Option<Tag>) -> Result<Self, RequestError> {
-        let query = query.map_or(Ok(Query::EVERYTHING), query_of)?;
+    /// A listen to what a query shows, spelled as the JavaScript SDK does.
+    pub fn tagged(query: Query, tag: Tag) -> Self {
+        let spelled = QueryText::of(&query);
+        Self::Tagged { query, spelled, tag }
+    }
+
+    fn of(said: Option<&RawValue>, tag: Option<Tag>) -> Result<Self, RequestError> {
+        let spelled = said.map_or_else(|| QueryText::of(&Query::EVERYTHING), QueryText::said);
+        let query = spelled.query()?;
         match tag {
-            Some(tag) => Ok(Self::Tagged { query, tag }),
+            Some(tag) => Ok(Self::Tagged { query, spelled, tag }),
             None if query.is_everything() => Ok(Self::Default),
             None => Err(RequestError::TagMissing),
         }
@@ -76,16 +87,17 @@ impl ListenKind {
         let p = Shown(at);
         match self {
             Self::Default => PlaceFields { p, q: None, t: None },
-            Self::Tagged { query, tag } => PlaceFields { p, q: Some(QueryObject(query)), t: Some(*tag) },
+            Self::Tagged { spelled, tag, .. } => PlaceFields { p, q: Some(spelled), t: Some(*tag) },
         }
     }
 }
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct ListenFields {
+pub(super) struct ListenFields<'a> {
     p: String,
-    q: Option<QueryFields>,
+    #[serde(borrow)]
+    q: Option<&'a RawValue>,
     t: Option<Tag>,
     h: Option<String>,
     ch: Option<CompoundFields>,
@@ -93,9 +105,10 @@ pub(super) struct ListenFields {
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct UnlistenFields {
+pub(super) struct UnlistenFields<'a> {
     p: String,
-    q: Option<QueryFields>,
+    #[serde(borrow)]
+    q: Option<&'a RawValue>,
     t: Option<Tag>,
 }
 
@@ -104,16 +117,16 @@ pub(super) struct UnlistenFields {
 struct PlaceFields<'a> {
     p: Shown<&'a Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    q: Option<QueryObject<'a>>,
+    q: Option<&'a QueryText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     t: Option<Tag>,
 }
 
 impl Listen {
-    pub(super) fn of(fields: ListenFields) -> Result<Self, RequestError> {
+    pub(super) fn of(fields: ListenFields<'_>) -> Result<Self, RequestError> {
         let ListenFields { p, q, t, h, ch } = fields;
         Ok(Self {
-            at: Path::parse(&p)?,
+            at: place(&p)?,
             kind: ListenKind::of(q, t)?,
             held: h.as_deref().map(Held::parse).transpose()?,
             held_ranges: ch.map(CompoundHash::try_from).transpose()?,
@@ -122,9 +135,9 @@ impl Listen {
 }
 
 impl Unlisten {
-    pub(super) fn of(fields: UnlistenFields) -> Result<Self, RequestError> {
+    pub(super) fn of(fields: UnlistenFields<'_>) -> Result<Self, RequestError> {
         let UnlistenFields { p, q, t } = fields;
-        Ok(Self { at: Path::parse(&p)?, kind: ListenKind::of(q, t)? })
+        Ok(Self { at: place(&p)?, kind: ListenKind::of(q, t)? })
     }
 }
 

@@ -7,6 +7,7 @@ mod error;
 mod get;
 mod listen;
 mod merge;
+mod place;
 mod put;
 mod stats;
 mod write_body;
@@ -25,8 +26,7 @@ pub(crate) use write_body::{WriteBody, WriteBodySeed, once};
 use crate::number::RequestNumber;
 use crate::text::{Empty, Envelope, encode};
 use hearth_tree::ReadOptions;
-use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// One request, to be answered exactly once and in its turn (wire reference 3.2, 3.5).
@@ -109,6 +109,26 @@ impl RequestBody {
         }
     }
 
+    /// What a client asks for if it says no more than this: who signs out must never stay signed in over a detail.
+    pub(crate) const fn without_fields(action: Action) -> Option<Self> {
+        match action {
+            Action::Unauth => Some(Self::Unauth),
+            Action::UnAppCheck => Some(Self::UnAppCheck),
+            Action::Stats
+            | Action::Auth
+            | Action::GAuth
+            | Action::AppCheck
+            | Action::Listen
+            | Action::Unlisten
+            | Action::Get
+            | Action::Put
+            | Action::Merge
+            | Action::DisconnectSet
+            | Action::DisconnectUpdate
+            | Action::DisconnectCancel => None,
+        }
+    }
+
     /// Checks what a client asks for.
     pub(crate) fn check(
         action: Action,
@@ -184,6 +204,6 @@ impl Serialize for RequestBody {
     }
 }
 
-fn fields<T: DeserializeOwned>(text: &str) -> Result<T, RequestError> {
+fn fields<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, RequestError> {
     serde_json::from_str(text).map_err(|error| RequestError::unreadable(&error, text))
 }

@@ -5,11 +5,12 @@
 
 use super::action::Written;
 use super::error::RequestError;
+use super::place;
 use crate::hash::Held;
 use crate::text::{PlaceBelow, Shown};
 use hearth_tree::{
-    Assigned, Assignment, Draft, Part, Path, PathError, Pending, Priority, ReadOptions, Reader, Target,
-    Update, UpdateParts, read_priority, read_value,
+    Assigned, Assignment, Draft, Part, Path, Pending, Priority, ReadOptions, Reader, Target, Update,
+    UpdateParts, read_priority, read_value,
 };
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeStruct};
@@ -20,7 +21,7 @@ use std::fmt;
 
 /// A body that writes.
 pub(crate) struct WriteBody<'de> {
-    target: Result<Target, PathError>,
+    target: Result<Target, RequestError>,
     data: Data<'de>,
     pub(super) hash: Option<Cow<'de, str>>,
 }
@@ -85,7 +86,7 @@ impl<'de> Visitor<'de> for WriteBodySeed<'_> {
             match field {
                 Field::Place => {
                     let path: Cow<'de, str> = members.next_value()?;
-                    once(&mut target, "p", Target::<Path>::parse(&path))?;
+                    once(&mut target, "p", place::target(&path))?;
                 }
                 Field::Data => {
                     let read = self.read_data(target.as_ref(), &mut members)?;
@@ -110,7 +111,7 @@ impl<'de> Visitor<'de> for WriteBodySeed<'_> {
 impl WriteBodySeed<'_> {
     fn read_data<'de, A: MapAccess<'de>>(
         &mut self,
-        target: Option<&Result<Target, PathError>>,
+        target: Option<&Result<Target, RequestError>>,
         members: &mut A,
     ) -> Result<Data<'de>, A::Error> {
         let Self { reader, written } = self;

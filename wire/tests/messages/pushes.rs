@@ -3,7 +3,7 @@
 use hearth_tree::{
     Change, Edit, Node, Path, Priority, Query, ReadOptions, RelativePath, Scalar, Text, To, Window, read_node,
 };
-use hearth_wire::{Body, Failure, Push, RangeData, ServerMessage, Status, Tag};
+use hearth_wire::{Body, Failure, Push, QueryText, RangeData, ServerMessage, Status, Tag};
 
 fn node(text: &str) -> Option<Node> {
     read_node(text.as_bytes(), &ReadOptions::default()).expect(text)
@@ -95,7 +95,7 @@ fn pushes_are_written_and_read() {
         ),
         (Push::Cancel { at: path("rooms/a"), query: None }, r#"{"a":"c","b":{"p":"rooms/a"}}"#),
         (
-            Push::Cancel { at: path("rooms/a"), query: Some(newest) },
+            Push::Cancel { at: path("rooms/a"), query: Some(QueryText::of(&newest)) },
             r#"{"a":"c","b":{"p":"rooms/a","q":[{"l":2,"vf":"r"}]}}"#,
         ),
         (

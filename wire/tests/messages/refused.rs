@@ -84,6 +84,19 @@ fn a_request_that_makes_no_sense_is_answered() {
         r#"{"p":"a","ch":{"hs":[],"ps":[]}}"#,
         "a compound hash has one hash more than paths, not 0 hashes and 0 paths",
     );
+    invalid(
+        "q",
+        r#"{"p":"a","q":{"l":"1"},"t":1}"#,
+        "in the query: invalid type: string \"1\", expected a whole number, at least 0",
+    );
+    invalid("q", r#"{"p":"a","q":3,"t":1}"#, "in the query: invalid type: integer `3`, expected an object");
+    for action in ["q", "n", "g", "p", "m", "o", "om", "oc"] {
+        for place in [".info", "/.info/connected"] {
+            let body = format!(r#"{{"p":"{place}","d":{{}}}}"#);
+            let text = "`.info` is made up by each client for itself; the server holds nothing there";
+            check(action, &body, Status::PermissionDenied, text);
+        }
+    }
     invalid("auth", "{}", "unexpected JSON: missing field `cred`");
     invalid(
         "gauth",

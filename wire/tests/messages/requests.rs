@@ -27,6 +27,8 @@ fn a_request_is_written_as_it_was_read() {
         ),
         (4, "n", r#"{"p":"/a"}"#),
         (4, "n", r#"{"p":"/a","q":{"sp":1,"sin":true},"t":7}"#),
+        // A query stays in its client's words.
+        (4, "q", r#"{"p":"/a","q":{"i":"x","sp":3.0,"new":[1]},"t":7}"#),
         (9, "g", r#"{"p":"/scores","q":{"l":3,"vf":"r","i":"points"}}"#),
         (9, "g", r#"{"p":"/","q":{}}"#),
         (5, "p", r#"{"p":"/presence/ann","d":{"at":{".sv":"timestamp"},"state":"on"}}"#),
@@ -124,6 +126,8 @@ fn other_spellings_mean_the_same() {
             r#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","q":{"i":"x"},"t":null,"h":null,"ch":null}}}"#,
             r#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a"}}}"#,
         ),
+        (r#"{"t":"d","d":{"r":1,"a":"unauth"}}"#, r#"{"t":"d","d":{"r":1,"a":"unauth","b":{}}}"#),
+        (r#"{"t":"d","d":{"r":1,"a":"unauth","b":null}}"#, r#"{"t":"d","d":{"r":1,"a":"unauth","b":{}}}"#),
         (
             r#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a"}}}"#,
             r#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a","q":{}}}}"#,
