@@ -54,6 +54,27 @@ pub enum Refused {
 impl ClientMessage {
     /// Reads one message in one pass, O(length).
     ///
+    /// ```
+    /// use hearth_wire::{Answer, ClientMessage, Refused, Response};
+    /// let answer = |message: &str| match ClientMessage::parse(message.as_bytes(), &Default::default()) {
+    ///     Ok(ClientMessage::Request(request)) => {
+    ///         Response { number: request.number, answer: Answer::Done }.to_text()
+    ///     }
+    ///     Err(Refused::Request { number, error }) => {
+    ///         Response { number, answer: Answer::Failed((&error).into()) }.to_text()
+    ///     }
+    ///     Ok(ClientMessage::Control(_)) | Err(Refused::Unknown { .. } | Refused::Broken { .. }) => String::new(),
+    /// };
+    /// assert_eq!(
+    ///     answer(r#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"/users/ann","d":{"name":"Ann"}}}}"#),
+    ///     r#"{"t":"d","d":{"r":7,"b":{"s":"ok","d":""}}}"#,
+    /// );
+    /// assert_eq!(
+    ///     answer(r#"{"t":"d","d":{"r":8,"a":"p","b":{"p":"/users","d":{"ann":1,"ann":2}}}}"#),
+    ///     r#"{"t":"d","d":{"r":8,"b":{"s":"invalid","d":"key `ann` stands twice in one object"}}}"#,
+    /// );
+    /// ```
+    ///
     /// # Errors
     /// [`Refused`] says what is to be done about it.
     pub fn parse(message: &[u8], options: &ReadOptions) -> Result<Self, Refused> {

@@ -89,6 +89,10 @@ fn other_spellings_mean_the_same() {
             "\n{ \"t\" : \"d\" , \"d\" : { \"r\" : 7.0 , \"a\" : \"unauth\" , \"b\" : { } } } ",
             r#"{"t":"d","d":{"r":7,"a":"unauth","b":{}}}"#,
         ),
+        (
+            r#"{"t":"d","d":{"r":0.0,"a":"n","b":{"p":"a","q":{"l":1},"t":9007199254740992.0}}}"#,
+            r#"{"t":"d","d":{"r":0,"a":"n","b":{"p":"/a","q":{"l":1},"t":9007199254740992}}}"#,
+        ),
         // Slashes in front, behind and doubled; nothing is percent-decoded.
         (
             r#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"//a///b%2f/","d":1}}}"#,

@@ -62,6 +62,13 @@ fn connections_that_are_right_are_passed() {
             r#">6 p {"p":"n/c","d":1}"#,
             r#"<6 permission_denied "Permission denied""#,
         ],
+        // What the client holds from an earlier connection is not known, so its write may change nothing.
+        &[
+            r#">1 q {"p":"n","h":"7ysMph9WPitGP7poMnMHMVPtUlI="}"#,
+            "<1 ok {}",
+            r#">2 p {"p":"n","d":0}"#,
+            r#"<2 ok """#,
+        ],
         // Somebody else writes over it before the answer.
         &[
             r#">1 q {"p":"n","h":""}"#,
