@@ -89,6 +89,87 @@ impl Draft {
         }
     }
 
+    /// `value` after a write at the end of these keys, as the tree would change (wire reference 7.7): what is queued to
+    /// be written at a place takes in what is queued below it. O(children) at each level.
+    pub fn with(value: Option<Self>, keys: &[Key], new: Option<Self>) -> Option<Self> {
+        let Some((key, below)) = keys.split_first() else {
+            return new;
+        };
+        let (mut children, priority) = match (value, &new) {
+            (None, None) => return None,
+            (None, Some(_)) => (Vec::new(), None),
+            // A delete below a leaf changes nothing.
+            (Some(leaf), None) if leaf.is_leaf() => return Some(leaf),
+            (Some(value), _) => value.into_children(),
+        };
+        let place = children.binary_search_by(|(own, _)| own.cmp(key));
+        let child = place.ok().map(|at| children.remove(at).1);
+        if let Some(child) = Self::with(child, below, new) {
+            let (Ok(at) | Err(at)) = place;
+            children.insert(at, (key.clone(), child));
+        }
+        Self::inner(children, priority)
+    }
+
+    /// The same value and children with this priority.
+    #[must_use]
+    pub fn with_priority(self, priority: Option<Pending<Priority>>) -> Self {
+        match self.0 {
+            Shape::Leaf { value, .. } => Self::leaf(value, priority),
+            Shape::Inner { children, .. } => Self::of_children(children, priority),
+            Shape::Resolved(node) => match (node.value(), priority) {
+                (_, None) => Self(Shape::Resolved(node.with_priority(None))),
+                (_, Some(Pending::Known(priority))) => {
+                    Self(Shape::Resolved(node.with_priority(Some(priority))))
+                }
+                (Some(value), priority) => Self::leaf(Pending::Known(value.clone()), priority),
+                (None, priority) => {
+                    Self::of_children(Self(Shape::Resolved(node)).into_children().0, priority)
+                }
+            },
+        }
+    }
+
+    /// What is at the end of these keys.
+    pub fn get(&self, keys: &[Key]) -> Option<Self> {
+        let Some((key, below)) = keys.split_first() else {
+            return Some(self.clone());
+        };
+        match &self.0 {
+            Shape::Resolved(node) => node.get(keys).cloned().map(Self::from),
+            Shape::Leaf { .. } => None,
+            Shape::Inner { children, .. } => {
+                let at = children.binary_search_by(|(own, _)| own.cmp(key)).ok()?;
+                children[at].1.get(below)
+            }
+        }
+    }
+
+    /// Whether there are no children.
+    pub fn is_leaf(&self) -> bool {
+        match &self.0 {
+            Shape::Resolved(node) => node.value().is_some(),
+            Shape::Leaf { .. } => true,
+            Shape::Inner { .. } => false,
+        }
+    }
+
+    /// The children in key order, none for a leaf, and the priority.
+    pub fn into_children(self) -> (Vec<(Key, Self)>, Option<Pending<Priority>>) {
+        match self.0 {
+            Shape::Leaf { priority, .. } => (Vec::new(), priority),
+            Shape::Inner { children, priority } => (children, priority),
+            Shape::Resolved(node) => {
+                let children = node.children().iter().map(|(key, child)| (key.clone(), child.clone().into()));
+                (children.collect(), node.priority().cloned().map(Pending::Known))
+            }
+        }
+    }
+
+    fn of_children(children: Vec<(Key, Self)>, priority: Option<Pending<Priority>>) -> Self {
+        Self::inner(children, priority).expect("they were the children of an inner node")
+    }
+
     /// The node, if the value holds no server value.
     pub const fn as_node(&self) -> Option<&Node> {
         match &self.0 {

@@ -9,12 +9,19 @@ use crate::node::Node;
 use crate::order::SortValue;
 use crate::query::{ChildPath, Cut};
 use std::cmp::Ordering;
+use std::fmt;
 
 /// The children of a node, ordered. Belongs to one snapshot of the node; cloning is O(1) and shares everything.
 #[derive(Clone)]
 pub struct Index {
     by: IndexBy,
     entries: Tree<Entry, ()>,
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index").field("by", &self.by).field("len", &self.len()).finish()
+    }
 }
 
 /// What an index orders by.

@@ -228,6 +228,15 @@ impl Query {
         }
     }
 
+    /// Whether this query can come to need that index, whatever the node holds.
+    pub fn orders_by(&self, by: &IndexBy) -> bool {
+        match (&self.order, by) {
+            (Order::Child(path, _), IndexBy::Child(by)) => path == by,
+            (Order::Value(_), IndexBy::Value) | (Order::Priority(_), IndexBy::Priority) => true,
+            (Order::Key(_) | Order::Child(..) | Order::Value(_) | Order::Priority(_), _) => false,
+        }
+    }
+
     /// What this query orders a child by; null throughout for the order by key.
     pub(crate) fn sort_value(&self, child: &Node) -> SortValue {
         match &self.order {

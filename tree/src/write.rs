@@ -154,17 +154,22 @@ impl Assignment {
         &self.at
     }
 
-    /// What it shall become.
-    pub const fn to(&self) -> &Assigned {
-        &self.to
-    }
-
     /// What of the node is written.
     pub const fn part(&self) -> Part {
         match self.to {
             Assigned::Value(_) => Part::Value,
             Assigned::Priority(_) => Part::Priority,
         }
+    }
+
+    /// What is written there.
+    pub const fn to(&self) -> &Assigned {
+        &self.to
+    }
+
+    /// The place and what of it.
+    pub fn target(&self) -> Target {
+        Target { path: self.at.clone(), part: self.part() }
     }
 
     fn resolve(&self, now_ms: i64, before: &Snapshot) -> Result<Edit, ResolveError> {
@@ -210,6 +215,19 @@ impl Update {
 }
 
 impl Write {
+    /// What is written, in the order in which the SDKs apply it.
+    pub fn assignments(&self) -> &[Assignment] {
+        match self {
+            Self::Set(assignment) => std::slice::from_ref(assignment),
+            Self::Update(update) => update.assignments(),
+        }
+    }
+
+    /// The places that are written, whether or not anything changes there: those that rules judge.
+    pub fn targets(&self) -> Vec<Target> {
+        self.assignments().iter().map(Assignment::target).collect()
+    }
+
     /// The change that this write makes of a tree, with every server value filled in and without what changes nothing.
     /// `now_ms` is the server's time in milliseconds since 1970. Costs O(what is written), not O(tree).
     ///

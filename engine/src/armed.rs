@@ -1,0 +1,162 @@
+//! What a session wants written when it ends (wire reference 4.7).
+//!
+//! Why a sparse tree and not a list: a later write below a queued one becomes part of it, and taking back a place takes
+//! it out of what is queued above. The SDKs keep the same tree for their own simulation, and end as the server does.
+
+use crate::door::Identity;
+use crate::limits::ARMED_PLACES_MAX;
+use hearth_tree::{Assigned, Assignment, Draft, Key, Path, Pending, Priority, Update, Write};
+use std::collections::BTreeMap;
+
+/// The armed writes of one session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Armed {
+    /// As whom they will be judged: the last one who armed any.
+    identity: Identity,
+    root: Spot,
+}
+
+/// Why something cannot be armed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArmError {
+    /// The session has armed too many places.
+    #[error(
+        "a session can arm writes at {ARMED_PLACES_MAX} places for its disconnect, and this would be more"
+    )]
+    TooMany,
+}
+
+/// A place at or above something armed.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Spot {
+    /// What is queued here; then nothing is queued below, but taken into it.
+    value: Option<Option<Draft>>,
+    /// A priority alone, queued where no value is.
+    priority: Option<Option<Pending<Priority>>>,
+    below: BTreeMap<Key, Self>,
+}
+
+impl Armed {
+    /// Nothing, for this identity.
+    pub fn new(identity: Identity) -> Self {
+        Self { identity, root: Spot::default() }
+    }
+
+    /// As whom it is to be judged.
+    pub const fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Whether nothing is armed.
+    pub fn is_empty(&self) -> bool {
+        self.root.is_empty()
+    }
+
+    /// How many places are armed.
+    pub fn places(&self) -> usize {
+        self.root.places()
+    }
+
+    /// One write more; what it covers is forgotten.
+    pub fn arm(&mut self, identity: &Identity, write: &Write) {
+        self.identity = identity.clone();
+        for assignment in write.assignments() {
+            self.root.queue(assignment.at().keys(), assignment.to());
+        }
+    }
+
+    /// Forgets what is armed at a place and below.
+    pub fn disarm(&mut self, at: &Path) {
+        self.root.forget(at.keys());
+    }
+
+    /// What is to be written, in one piece; nothing, if nothing is armed.
+    pub fn into_update(self) -> Option<Update> {
+        let mut assignments = Vec::new();
+        self.root.collect(&mut Vec::new(), &mut assignments);
+        if assignments.is_empty() {
+            return None;
+        }
+        let update = Update::new(Path::root(), assignments);
+        Some(update.expect("the places of a sparse tree lie apart, and none is deeper than it was armed"))
+    }
+}
+
+impl Spot {
+    fn is_empty(&self) -> bool {
+        self.value.is_none() && self.priority.is_none() && self.below.is_empty()
+    }
+
+    fn places(&self) -> usize {
+        let own = usize::from(self.value.is_some()) + usize::from(self.priority.is_some());
+        own + self.below.values().map(Self::places).sum::<usize>()
+    }
+
+    fn queue(&mut self, keys: &[Key], to: &Assigned) {
+        match (keys.split_first(), to) {
+            (None, Assigned::Value(draft)) => {
+                *self = Self { value: Some(draft.clone()), ..Self::default() };
+            }
+            (None, Assigned::Priority(priority)) => match &mut self.value {
+                Some(value) => *value = value.take().map(|value| value.with_priority(priority.clone())),
+                None => self.priority = Some(priority.clone()),
+            },
+            (Some((key, below)), to) => match self.value.take() {
+                Some(value) => self.value = Some(taken_in(value, keys, to)),
+                None => self.below.entry(key.clone()).or_default().queue(below, to),
+            },
+        }
+    }
+
+    fn forget(&mut self, keys: &[Key]) {
+        let Some((key, below)) = keys.split_first() else {
+            *self = Self::default();
+            return;
+        };
+        match self.value.take() {
+            // A queued leaf, or a queued delete, has nothing to take out.
+            Some(value) if value.as_ref().is_none_or(Draft::is_leaf) => self.value = Some(value),
+            Some(value) => {
+                let (children, _) = value.map(Draft::into_children).unwrap_or_default();
+                let spot = |child| Self { value: Some(Some(child)), ..Self::default() };
+                self.below = children.into_iter().map(|(key, child)| (key, spot(child))).collect();
+            }
+            None => {}
+        }
+        if let Some(spot) = self.below.get_mut(key) {
+            spot.forget(below);
+            if spot.is_empty() {
+                self.below.remove(key);
+            }
+        }
+    }
+
+    fn collect(self, keys: &mut Vec<Key>, into: &mut Vec<Assignment>) {
+        let at = || keys.iter().cloned().collect::<Path>();
+        if let Some(value) = self.value {
+            into.push(Assignment::value(at(), value).expect("it was no deeper when it was armed"));
+        }
+        if let Some(priority) = self.priority {
+            into.push(Assignment::priority(at(), priority));
+        }
+        for (key, spot) in self.below {
+            keys.push(key);
+            spot.collect(keys, into);
+            keys.pop();
+        }
+    }
+}
+
+/// A queued value after a write below it.
+fn taken_in(value: Option<Draft>, keys: &[Key], to: &Assigned) -> Option<Draft> {
+    match to {
+        Assigned::Value(draft) => Draft::with(value, keys, draft.clone()),
+        Assigned::Priority(priority) => {
+            let child = value.as_ref().and_then(|value| value.get(keys));
+            match child {
+                None => value,
+                Some(child) => Draft::with(value, keys, Some(child.with_priority(priority.clone()))),
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a commit says to those who listen at a place: made once, told to all of them.
+
+use hearth_tree::{Change, ChildChange, Edit, Node, Path, Priority, RelativePath, Snapshot, To, View};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// News for a place. Shared by all listeners whom it concerns, with room for its encoded form, which the first one who
+/// needs it fills in.
+pub struct Body {
+    /// Where it applies.
+    pub at: Path,
+    /// What is there now.
+    pub content: Content,
+    /// The encoded form; whoever encodes decides what it is.
+    pub encoded: OnceLock<Box<[u8]>>,
+}
+
+/// What is at a place now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// This and nothing else.
+    Put(Option<Node>),
+    /// The same with another priority.
+    Priority(Option<Priority>),
+    /// The same except for these places below. Clients may apply them in any order: no node among them is emptied and
+    /// filled again while it has a priority.
+    Merge(Vec<(RelativePath, To)>),
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").field("at", &self.at).field("content", &self.content).finish()
+    }
+}
+
+impl Body {
+    pub(crate) const fn new(at: Path, content: Content) -> Self {
+        Self { at, content, encoded: OnceLock::new() }
+    }
+
+    fn of_edit(edit: &Edit) -> Self {
+        let content = match &edit.to {
+            To::Node(node) => Content::Put(node.clone()),
+            To::Priority(priority) => Content::Priority(priority.clone()),
+        };
+        Self::new(edit.at.clone(), content)
+    }
+
+    /// What a change says to those who listen to everything at a place; nothing, if nothing changes there.
+    pub(crate) fn of_change(at: &Path, change: &Change, before: &Snapshot, after: &Snapshot) -> Option<Self> {
+        let is_node = |edit: &Edit| matches!(edit.to, To::Node(_));
+        if change.edits().iter().any(|edit| is_node(edit) && edit.at.covers(at) && edit.at != *at) {
+            let (old, new) = (before.get(at), after.get(at));
+            return (old != new).then(|| Self::new(at.clone(), Content::Put(new.cloned())));
+        }
+        let edits: Vec<Edit> = change.edits().iter().filter(|edit| at.covers(&edit.at)).cloned().collect();
+        Self::of_edits(at, edits, after)
+    }
+
+    /// What leads from one tree to a later one, for those who listen to everything at a place. Skips what the two share.
+    pub(crate) fn of_difference(at: &Path, before: &Snapshot, after: &Snapshot) -> Option<Self> {
+        let change = Change::between(before.get(at), after.get(at));
+        let edit = |edit: &Edit| Edit {
+            at: at.keys().iter().chain(edit.at.keys()).cloned().collect(),
+            to: edit.to.clone(),
+        };
+        Self::of_edits(at, change.edits().iter().map(edit).collect(), after)
+    }
+
+    /// Edits at or below a place as one piece.
+    fn of_edits(at: &Path, edits: Vec<Edit>, after: &Snapshot) -> Option<Self> {
+        match &in_any_order(edits, after)[..] {
+            [] => None,
+            [edit] => Some(Self::of_edit(edit)),
+            edits => {
+                let part = |edit: &Edit| Some((edit.at.strip(at)?, edit.to.clone()));
+                Some(Self::new(at.clone(), Content::Merge(edits.iter().filter_map(part).collect())))
+            }
+        }
+    }
+
+    /// What a change says to those who listen to a query (wire reference 5.5).
+    pub(crate) fn of_views(at: &Path, before: &View<'_>, after: &View<'_>) -> Option<Self> {
+        let changes = before.changes(after);
+        let mut parts = Vec::with_capacity(changes.len());
+        for (key, change) in changes {
+            let child: RelativePath = [key.clone()].into_iter().collect();
+            match change {
+                ChildChange::Left => parts.push((child, To::Node(None))),
+                ChildChange::Entered(node) => parts.push((child, To::Node(Some(node.clone())))),
+                ChildChange::Changed { before, after } => {
+                    let below = Change::between(Some(before), Some(after));
+                    // A priority is part of what a window is ordered by: then the child whole.
+                    if below.edits().iter().any(|edit| matches!(edit.to, To::Priority(_))) {
+                        parts.push((child, To::Node(Some(after.clone()))));
+                        continue;
+                    }
+                    parts.extend(below.edits().iter().map(|edit| {
+                        let keys = child.keys().iter().chain(edit.at.keys()).cloned();
+                        (keys.collect(), edit.to.clone())
+                    }));
+                }
+            }
+        }
+        (!parts.is_empty()).then(|| Self::new(at.clone(), Content::Merge(parts)))
+    }
+}
+
+/// Edits that come to the same in whatever order a client applies them: where a priority is written together with
+/// something below it, the node is sent whole.
+fn in_any_order(mut edits: Vec<Edit>, after: &Snapshot) -> Vec<Edit> {
+    let priorities: Vec<Path> =
+        edits.iter().filter(|edit| matches!(edit.to, To::Priority(_))).map(|edit| edit.at.clone()).collect();
+    for at in priorities {
+        if edits.iter().filter(|edit| at.covers(&edit.at)).nth(1).is_some() {
+            edits.retain(|edit| !at.covers(&edit.at));
+            edits.push(Edit { to: To::Node(after.get(&at).cloned()), at });
+        }
+    }
+    edits
+}

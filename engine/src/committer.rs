@@ -1,0 +1,247 @@
+//! Decides writes, one after the other: precondition, rules, order.
+//!
+//! Why it runs ahead of the log: the sync takes longer than deciding, so many decisions share one. Its state is private
+//! for that reason: what it has decided can still be lost, and nobody may see it before it cannot.
+
+use crate::armed::{ArmError, Armed};
+use crate::commit::{Arming, ArmingStep, Commit};
+use crate::door::{Door, Identity};
+use crate::limits::{ARMED_PLACES_MAX, PARKED_MAX};
+use crate::request::{Accepted, Act, Refusal, Request, SessionId, Verdict};
+use crate::revision::Revision;
+use crate::turns::Turns;
+use hearth_tree::{Change, Hash, Node, Path, Query, Snapshot, Update, Write};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Everything decided so far for one database, and what is needed to go on. Owning it is the lock.
+#[derive(Debug)]
+pub struct Committer {
+    door: Door,
+    revision: Revision,
+    tree: Snapshot,
+    armed: BTreeMap<SessionId, Armed>,
+    turns: Turns,
+    /// Requests that wait for somebody else's turn, and all later ones of the same sessions.
+    parked: VecDeque<Request>,
+}
+
+/// A change of the tree, or what is to be answered instead.
+type Decision = Result<Change, Refusal>;
+
+impl Committer {
+    /// Goes on from a revision.
+    pub fn new(door: Door, revision: Revision, tree: Snapshot) -> Self {
+        Self {
+            door,
+            revision,
+            tree,
+            armed: BTreeMap::new(),
+            turns: Turns::default(),
+            parked: VecDeque::new(),
+        }
+    }
+
+    /// Replays a commit from the log.
+    pub fn replay(&mut self, commit: &Commit) {
+        self.revision = commit.revision;
+        self.tree = self.tree.apply(&commit.change);
+        if let Some(arming) = &commit.arming {
+            self.apply_arming(arming);
+        }
+    }
+
+    /// Judges by other rules from now on.
+    pub fn set_door(&mut self, door: Door) {
+        self.door = door;
+    }
+
+    /// The newest decided revision.
+    pub const fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Sessions with armed writes. After a crash all of them are gone, and are to be ended before anybody is served.
+    pub fn armed_sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.armed.keys().copied()
+    }
+
+    /// Decides a request, and what had to wait for it. `now_ms` is the time in milliseconds since 1970; it becomes
+    /// every timestamp of the write. No verdict for the request itself means that it waits for somebody's turn:
+    /// [`Committer::next_ms`] says when to ask again.
+    pub fn decide(&mut self, now_ms: i64, request: Request) -> Vec<Verdict> {
+        if self.waits(now_ms, &request) && self.parked.len() < PARKED_MAX {
+            self.parked.push_back(request);
+            return self.expire(now_ms);
+        }
+        let mut verdicts = vec![self.decide_now(now_ms, request)];
+        verdicts.extend(self.expire(now_ms));
+        verdicts
+    }
+
+    /// Decides what has waited long enough.
+    pub fn expire(&mut self, now_ms: i64) -> Vec<Verdict> {
+        self.turns.expire(now_ms);
+        let mut verdicts = Vec::new();
+        // Each round decides at least one request, or ends.
+        while let Some(request) = self.take_ready(now_ms) {
+            verdicts.push(self.decide_now(now_ms, request));
+        }
+        verdicts
+    }
+
+    /// When [`Committer::expire`] has something to do at the latest, in milliseconds since 1970.
+    pub fn next_ms(&self) -> Option<i64> {
+        if self.parked.is_empty() { None } else { self.turns.next_ms() }
+    }
+
+    /// Whether a request must wait: for somebody's turn, or behind an earlier one of its session.
+    fn waits(&self, now_ms: i64, request: &Request) -> bool {
+        self.parked.iter().any(|parked| parked.session == request.session) || self.must_wait(now_ms, request)
+    }
+
+    fn must_wait(&self, now_ms: i64, request: &Request) -> bool {
+        match &request.act {
+            Act::WriteIf { at, .. } => self.turns.must_wait(at, request.session, now_ms),
+            Act::Write(_) | Act::Arm(_) | Act::Disarm(_) | Act::End => false,
+        }
+    }
+
+    /// The first parked request that is the first of its session and need not wait.
+    fn take_ready(&mut self, now_ms: i64) -> Option<Request> {
+        let mut behind = Vec::new();
+        let ready = self.parked.iter().position(|parked| {
+            let ready = !behind.contains(&parked.session) && !self.must_wait(now_ms, parked);
+            behind.push(parked.session);
+            ready
+        })?;
+        self.parked.remove(ready)
+    }
+
+    fn decide_now(&mut self, now_ms: i64, request: Request) -> Verdict {
+        let Request { session, ticket, identity, act } = request;
+        let decided = match act {
+            Act::Write(write) => self.write(now_ms, &identity, &write).map(|change| (change, None)),
+            Act::WriteIf { at, hash, write } => {
+                let change = self.write_if(now_ms, session, &identity, (&at, hash), &write);
+                change.map(|change| (change, None))
+            }
+            Act::Arm(write) => {
+                self.arm(now_ms, session, &identity, &write).map(|step| (Change::default(), Some(step)))
+            }
+            Act::Disarm(at) => {
+                let step = self.armed.contains_key(&session).then_some(ArmingStep::Disarm(at));
+                Ok((Change::default(), step))
+            }
+            Act::End => Ok(self.end(now_ms, session)),
+        };
+        let (outcome, commit) = match decided {
+            Ok((change, step)) => {
+                let commit = self.commit(change, step.map(|step| Arming { session, step }));
+                (Ok(Accepted { revision: self.revision }), commit)
+            }
+            Err(refusal) => (Err(refusal), None),
+        };
+        Verdict { session, ticket, outcome, commit }
+    }
+
+    fn write(&self, now_ms: i64, identity: &Identity, write: &Write) -> Decision {
+        let change = write.resolve(now_ms, &self.tree)?;
+        let after = self.tree.apply(&change);
+        self.door.write(identity, now_ms, (&self.tree, &after), &write.targets())?;
+        Ok(change)
+    }
+
+    /// The hash first: JavaScript runs the first attempt of a transaction on nothing, and judging that value would end
+    /// it where it should try again (wire reference 4.5). Who may not read learns nothing of what is there.
+    fn write_if(
+        &mut self,
+        now_ms: i64,
+        session: SessionId,
+        identity: &Identity,
+        (at, hash): (&Path, Option<Hash>),
+        write: &Write,
+    ) -> Decision {
+        let holds = match (self.tree.get(at), hash) {
+            (None, None) => true,
+            (Some(node), Some(hash)) => Node::has_hash(node, hash),
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        if !holds {
+            self.door.read(identity, now_ms, &self.tree, at, &Query::EVERYTHING)?;
+            self.turns.refused(at, session, now_ms);
+            return Err(Refusal::Stale { at: at.clone() });
+        }
+        let change = self.write(now_ms, identity, write);
+        self.turns.done(at, session, now_ms);
+        change
+    }
+
+    fn arm(
+        &self,
+        now_ms: i64,
+        session: SessionId,
+        identity: &Identity,
+        write: &Write,
+    ) -> Result<ArmingStep, Refusal> {
+        self.write(now_ms, identity, write)?;
+        let armed = self.armed.get(&session).map_or(0, Armed::places);
+        if ARMED_PLACES_MAX < armed + write.assignments().len() {
+            return Err(ArmError::TooMany.into());
+        }
+        Ok(ArmingStep::Arm(identity.clone(), write.clone()))
+    }
+
+    /// Makes the armed writes of a session that are allowed now: all of them in one piece, or if the rules do not take
+    /// that, each one that they take.
+    fn end(&mut self, now_ms: i64, session: SessionId) -> (Change, Option<ArmingStep>) {
+        self.turns.forget(session);
+        let Some(armed) = self.armed.get(&session).cloned() else {
+            return (Change::default(), None);
+        };
+        let identity = armed.identity().clone();
+        let Some(update) = armed.into_update() else {
+            return (Change::default(), Some(ArmingStep::Fired));
+        };
+        let allowed: Vec<_> = match self.write(now_ms, &identity, &Write::Update(update.clone())) {
+            Ok(change) => return (change, Some(ArmingStep::Fired)),
+            Err(_) => {
+                let each = update.assignments().iter().cloned();
+                each.filter(|each| self.write(now_ms, &identity, &Write::Set(each.clone())).is_ok()).collect()
+            }
+        };
+        let rest = Update::new(Path::root(), allowed).expect("what lay apart still does");
+        // Writes that are allowed one by one need not be together; then none of them counts.
+        let change = self.write(now_ms, &identity, &Write::Update(rest)).unwrap_or_default();
+        (change, Some(ArmingStep::Fired))
+    }
+
+    fn commit(&mut self, change: Change, arming: Option<Arming>) -> Option<Commit> {
+        if change.is_empty() && arming.is_none() {
+            return None;
+        }
+        let commit = Commit { revision: self.revision.next(), change, arming };
+        self.replay(&commit);
+        Some(commit)
+    }
+
+    fn apply_arming(&mut self, arming: &Arming) {
+        let session = arming.session;
+        match &arming.step {
+            ArmingStep::Arm(identity, write) => {
+                self.armed
+                    .entry(session)
+                    .or_insert_with(|| Armed::new(identity.clone()))
+                    .arm(identity, write);
+            }
+            ArmingStep::Disarm(at) => {
+                if let Some(armed) = self.armed.get_mut(&session) {
+                    armed.disarm(at);
+                    if armed.is_empty() {
+                        self.armed.remove(&session);
+                    }
+                }
+            }
+            ArmingStep::Fired => drop(self.armed.remove(&session)),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What leaves the engine for a session, and the seam to its connection.
+
+use crate::body::Body;
+use crate::publisher::ListenRefusal;
+use crate::request::{Accepted, Refusal, SessionId, Ticket};
+use crate::standing::Tag;
+use hearth_tree::{Path, Query};
+use std::sync::Arc;
+
+/// What one step has to say to a session, to be sent in this order: news before the answers that depend on them.
+#[derive(Debug, Default)]
+pub struct Delivery {
+    /// News, revocations and answers.
+    pub items: Vec<Item>,
+}
+
+impl Delivery {
+    /// What a session that lags must still be told, after the difference that it gets instead of the news.
+    pub(crate) fn without_news(self) -> Vec<Item> {
+        let is_news = |item: &Item| matches!(item, Item::Push(_));
+        self.items.into_iter().filter(|item| !is_news(item)).collect()
+    }
+}
+
+/// One message.
+#[derive(Debug)]
+pub enum Item {
+    /// News for a listener.
+    Push(Push),
+    /// A listener that may listen no longer; it is gone.
+    Revoked(Revoked),
+    /// What became of a request.
+    Answer(Answer),
+}
+
+/// News for a listener.
+#[derive(Clone, Debug)]
+pub struct Push {
+    /// What is new.
+    pub body: Arc<Body>,
+    /// Which query of the session it is for; none, if it listens to everything.
+    pub tag: Option<Tag>,
+}
+
+/// A listener that has lost its permission.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Revoked {
+    /// Where it listened.
+    pub at: Path,
+    /// To what.
+    pub query: Arc<Query>,
+    /// By which name.
+    pub tag: Option<Tag>,
+}
+
+/// What became of a request.
+#[derive(Debug)]
+pub enum Answer {
+    /// Of a write or of arming one.
+    Write(Ticket, Result<Accepted, Refusal>),
+    /// Of a listen.
+    Listen(Ticket, Result<(), ListenRefusal>),
+}
+
+/// The queues of the connections. The publisher never waits for one.
+pub trait Outboxes {
+    /// Takes a delivery for a session, or gives it back because the queue is full. A session that is gone takes
+    /// everything.
+    ///
+    /// # Errors
+    /// The delivery itself: the session is lagging from now on, until [`crate::Publisher::drained`] is called for it.
+    fn offer(&mut self, session: SessionId, delivery: Delivery) -> Result<(), Delivery>;
+}

@@ -1,0 +1,38 @@
+//! Decides, orders and routes: from requests to verdicts, to commits that are durable, to what each listener is told.
+//!
+//! Plain step functions over owned state. Nothing here knows a socket, a file, a clock or a thread: time is an argument,
+//! the log and the queues of connections are seams, and the shell around decides which thread runs which step.
+//!
+//! ```text
+//! Request -> Committer::decide -> Verdict -> LogStep::keep -> Durable -> Publisher::publish -> Delivery
+//! ```
+
+mod armed;
+mod body;
+mod commit;
+mod committer;
+mod delivery;
+mod door;
+mod indexes;
+pub mod limits;
+mod log;
+mod path_map;
+mod published;
+mod publisher;
+mod request;
+mod revision;
+mod standing;
+mod turns;
+
+pub use armed::{ArmError, Armed};
+pub use body::{Body, Content};
+pub use commit::{Arming, ArmingStep, Commit};
+pub use committer::Committer;
+pub use delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
+pub use door::{Denied, Door, Identity, Pass};
+pub use log::{Durable, Log, LogError, LogStep, MemoryLog};
+pub use published::Published;
+pub use publisher::{Listen, ListenRefusal, Publisher};
+pub use request::{Accepted, Act, Refusal, Request, SessionId, Ticket, Verdict};
+pub use revision::Revision;
+pub use standing::Tag;

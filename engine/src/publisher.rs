@@ -1,0 +1,434 @@
+//! Routes each durable commit to the listeners it touches.
+//!
+//! Why after the log: a client must never be shown a value that a crash can take back. Why a listen is one step here:
+//! between the snapshot that it is given and the commits that follow nothing can be lost or come twice.
+
+use crate::body::{Body, Content};
+use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
+use crate::door::{Denied, Door, Identity, Pass};
+use crate::indexes::Indexes;
+use crate::limits::LISTENS_MAX;
+use crate::log::Durable;
+use crate::path_map::PathMap;
+use crate::published::Published;
+use crate::request::{SessionId, Ticket, Verdict};
+use crate::standing::{ListenerId, Standing, Tag};
+use hearth_tree::{Change, Hash, Path, Query, Snapshot};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What everybody may see of one database, and who is told when it changes.
+#[derive(Debug)]
+pub struct Publisher {
+    door: Door,
+    published: Arc<Published>,
+    sessions: BTreeMap<SessionId, Session>,
+    listeners: BTreeMap<ListenerId, Listener>,
+    listeners_made: u64,
+    places: PathMap<Standing>,
+    indexes: Indexes,
+    /// Listeners whose permission depends on a place.
+    looks: PathMap<BTreeSet<ListenerId>>,
+    /// Listeners whose permission depends on the time.
+    clock_watchers: BTreeSet<ListenerId>,
+}
+
+#[derive(Debug)]
+struct Session {
+    identity: Identity,
+    listens: BTreeMap<(Path, Option<Tag>), ListenerId>,
+    lag: Option<Lag>,
+}
+
+/// What a session that fell behind has missed.
+#[derive(Debug)]
+struct Lag {
+    /// What it was shown last.
+    since: Arc<Published>,
+    /// Answers and revocations that come after the news that it missed. No more than the session has requests and
+    /// listens under way.
+    held: Vec<Item>,
+}
+
+#[derive(Debug)]
+struct Listener {
+    session: SessionId,
+    at: Path,
+    query: Arc<Query>,
+    tag: Option<Tag>,
+    pass: Pass,
+    /// Whether it has not been shown anything yet, because its session lags.
+    is_new: bool,
+}
+
+/// A wish to be told what is at a place, now and whenever it changes.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// Where.
+    pub at: Path,
+    /// What of it.
+    pub query: Query,
+    /// What the session calls it; none, if it listens to everything.
+    pub tag: Option<Tag>,
+    /// The hash of what the client has of it, which need not be sent again; `Some(None)` is nothing, `None` a client
+    /// that does not say.
+    pub known: Option<Option<Hash>>,
+}
+
+/// Why somebody cannot listen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ListenRefusal {
+    /// The rules do not allow it.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// It listens to enough already.
+    #[error("a connection can listen to {LISTENS_MAX} places, and this would be more")]
+    TooMany,
+    /// The session is not open.
+    #[error("the connection has ended")]
+    Closed,
+}
+
+/// What one step has to say, by session.
+type Round = BTreeMap<SessionId, Delivery>;
+
+impl Publisher {
+    /// Goes on from what is published.
+    pub fn new(door: Door, published: Published) -> Self {
+        Self {
+            door,
+            published: Arc::new(published),
+            sessions: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            listeners_made: 0,
+            places: PathMap::new(),
+            indexes: Indexes::default(),
+            looks: PathMap::new(),
+            clock_watchers: BTreeSet::new(),
+        }
+    }
+
+    /// What everybody may see now; readers load it and wait for nobody.
+    pub const fn published(&self) -> &Arc<Published> {
+        &self.published
+    }
+
+    /// A session begins.
+    pub fn open(&mut self, session: SessionId, identity: Identity) {
+        self.sessions.insert(session, Session { identity, listens: BTreeMap::new(), lag: None });
+    }
+
+    /// A session has ended; its listeners are gone.
+    pub fn close(&mut self, session: SessionId) {
+        let session = self.sessions.remove(&session);
+        for id in session.into_iter().flat_map(|session| session.listens.into_values()) {
+            self.forget(id);
+        }
+    }
+
+    /// A session has become somebody else; what it may no longer listen to is revoked.
+    pub fn identify(
+        &mut self,
+        now_ms: i64,
+        session: SessionId,
+        identity: Identity,
+        outboxes: &mut impl Outboxes,
+    ) {
+        let Some(own) = self.sessions.get_mut(&session) else { return };
+        own.identity = identity;
+        let ids = own.listens.values().copied().collect();
+        self.judge_listeners(now_ms, ids, outboxes);
+    }
+
+    /// Other rules hold; what they do not allow is revoked.
+    pub fn set_door(&mut self, now_ms: i64, door: Door, outboxes: &mut impl Outboxes) {
+        self.door = door;
+        let ids = self.listeners.keys().copied().collect();
+        self.judge_listeners(now_ms, ids, outboxes);
+    }
+
+    /// Judges again what depends on the time. To be called every now and then.
+    pub fn tick(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
+        let ids = self.clock_watchers.iter().copied().collect();
+        self.judge_listeners(now_ms, ids, outboxes);
+    }
+
+    /// Begins to listen, or listens anew to a place under a tag that is in use (wire reference 4.2).
+    pub fn listen(
+        &mut self,
+        now_ms: i64,
+        session: SessionId,
+        ticket: Ticket,
+        listen: Listen,
+        outboxes: &mut impl Outboxes,
+    ) {
+        let mut delivery = Delivery::default();
+        let outcome =
+            self.begin(now_ms, session, listen).map(|push| delivery.items.extend(push.map(Item::Push)));
+        delivery.items.push(Item::Answer(Answer::Listen(ticket, outcome)));
+        let since = self.published.clone();
+        self.hand_out(Round::from([(session, delivery)]), &since, outboxes);
+    }
+
+    /// Stops listening.
+    pub fn unlisten(&mut self, session: SessionId, at: &Path, tag: Option<Tag>) {
+        let own = self.sessions.get_mut(&session);
+        if let Some(id) = own.and_then(|own| own.listens.remove(&(at.clone(), tag))) {
+            self.forget(id);
+        }
+    }
+
+    /// Shows a group of commits, one after the other, and answers those who asked for them.
+    pub fn publish(&mut self, now_ms: i64, group: Durable<Vec<Verdict>>, outboxes: &mut impl Outboxes) {
+        for verdict in group.into_inner() {
+            let before = self.published.clone();
+            let mut round = Round::new();
+            if let Some(commit) = verdict.commit {
+                let tree = before.tree.apply(&commit.change);
+                self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
+                self.published = Arc::new(Published { revision: commit.revision, tree });
+            }
+            if let Some(ticket) = verdict.ticket {
+                let answer = Item::Answer(Answer::Write(ticket, verdict.outcome));
+                round.entry(verdict.session).or_default().items.push(answer);
+            }
+            self.hand_out(round, &before, outboxes);
+        }
+    }
+
+    /// A session that lagged has room again: one difference for all its listeners, then what had to wait for it.
+    pub fn drained(&mut self, session: SessionId, outboxes: &mut impl Outboxes) {
+        let Some(own) = self.sessions.get_mut(&session) else { return };
+        let Some(Lag { since, held }) = own.lag.take() else { return };
+        let ids: Vec<_> = own.listens.values().copied().collect();
+        let news = ids.iter().filter_map(|&id| self.missed(id, &since)).map(Item::Push);
+        let items = news.chain(held).collect();
+        match outboxes.offer(session, Delivery { items }) {
+            Ok(()) => {
+                for id in ids {
+                    if let Some(listener) = self.listeners.get_mut(&id) {
+                        listener.is_new = false;
+                    }
+                }
+            }
+            Err(refused) => self.lag(session, since, refused),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        now_ms: i64,
+        session: SessionId,
+        listen: Listen,
+    ) -> Result<Option<Push>, ListenRefusal> {
+        let Listen { at, query, tag, known } = listen;
+        let own = self.sessions.get(&session).ok_or(ListenRefusal::Closed)?;
+        let place = (at.clone(), tag);
+        if LISTENS_MAX <= own.listens.len() && !own.listens.contains_key(&place) {
+            return Err(ListenRefusal::TooMany);
+        }
+        let pass = self.door.read(&own.identity, now_ms, &self.published.tree, &at, &query)?;
+        let is_new = own.lag.is_some();
+        self.unlisten(session, &at, tag);
+        let id = ListenerId(self.listeners_made);
+        self.listeners_made += 1;
+        self.indexes.ensure(&at, &query, &self.published.tree);
+        let query = self.places.entry(&at).add(query, id);
+        self.watch(id, &pass);
+        self.listeners.insert(id, Listener { session, at, query, tag, pass, is_new });
+        if let Some(own) = self.sessions.get_mut(&session) {
+            own.listens.insert(place, id);
+        }
+        // A session that lags is shown this listener with all others.
+        Ok(if is_new { None } else { self.first_push(id, known) })
+    }
+
+    /// All that a listener shows, unless its client knows that.
+    fn first_push(&self, id: ListenerId, known: Option<Option<Hash>>) -> Option<Push> {
+        let Listener { at, query, tag, .. } = self.listeners.get(&id)?;
+        let tree = &self.published.tree;
+        let node = if query.is_everything() {
+            tree.get(at).cloned()
+        } else {
+            self.indexes.view(at, query, tree).ok().and_then(|view| view.to_node())
+        };
+        let is_known = match (known, &node) {
+            (Some(Some(hash)), Some(node)) => node.has_hash(hash),
+            (Some(None), None) => true,
+            (Some(_), _) | (None, _) => false,
+        };
+        let body = Body::new(at.clone(), Content::Put(node));
+        (!is_known).then(|| Push { body: Arc::new(body), tag: *tag })
+    }
+
+    /// What a listener has missed since its session fell behind.
+    fn missed(&self, id: ListenerId, since: &Published) -> Option<Push> {
+        let Listener { at, query, tag, is_new, .. } = self.listeners.get(&id)?;
+        let (before, after) = (since.tree.get(at), self.published.tree.get(at));
+        if *is_new {
+            return self.first_push(id, None);
+        }
+        if before == after {
+            return None;
+        }
+        let body = if query.is_everything() {
+            Body::of_difference(at, &since.tree, &self.published.tree)
+        } else if let (None, None) = (query.index_for(before), query.index_for(after)) {
+            let none = Indexes::default();
+            let [before, after] = [&since.tree, &self.published.tree].map(|tree| none.view(at, query, tree));
+            Body::of_views(at, &before.ok()?, &after.ok()?)
+        } else {
+            // The index of what was shown last is gone: the window whole.
+            return self.first_push(id, None);
+        };
+        Some(Push { body: Arc::new(body?), tag: *tag })
+    }
+
+    /// Finds out who is to be told what of a change. Permissions come first: what they no longer allow is not even told
+    /// the change that revoked it.
+    fn route(
+        &mut self,
+        now_ms: i64,
+        change: &Change,
+        before: &Snapshot,
+        after: &Snapshot,
+        round: &mut Round,
+    ) {
+        let edits = change.edits();
+        let suspects: BTreeSet<ListenerId> =
+            self.looks.touched(edits).iter().filter_map(|at| self.looks.get(at)).flatten().copied().collect();
+        for id in suspects {
+            let differs = |pass: &Pass| pass.looks.iter().any(|look| look.differs(before, after));
+            if self.listeners.get(&id).is_some_and(|listener| differs(&listener.pass)) {
+                self.judge(now_ms, id, after, round);
+            }
+        }
+        let old_indexes = self.indexes.update(edits, before, after);
+        // Of a write at one place everybody above is told the same.
+        let shared = match edits {
+            [_] => Body::of_change(&Path::root(), change, before, after).map(Arc::new),
+            _ => None,
+        };
+        let mut pushes = Vec::new();
+        for at in self.places.touched(edits) {
+            let Some(standing) = self.places.get(&at) else { continue };
+            for (query, ids) in standing.queries() {
+                let body = if query.is_everything() {
+                    match &shared {
+                        Some(body) if at.covers(&body.at) => Some(body.clone()),
+                        Some(_) | None => Body::of_change(&at, change, before, after).map(Arc::new),
+                    }
+                } else {
+                    self.indexes.ensure(&at, query, after);
+                    let shown = old_indexes
+                        .view(&at, query, before)
+                        .or_else(|_| self.indexes.view(&at, query, before));
+                    let to_show = self.indexes.view(&at, query, after);
+                    let views = shown.ok().zip(to_show.ok());
+                    views.and_then(|(shown, to_show)| Body::of_views(&at, &shown, &to_show)).map(Arc::new)
+                };
+                if let Some(body) = body {
+                    pushes.extend(ids.iter().map(|&id| (id, body.clone())));
+                }
+            }
+        }
+        for (id, body) in pushes {
+            if self.clock_watchers.contains(&id) {
+                self.judge(now_ms, id, after, round);
+            }
+            let Some(listener) = self.listeners.get(&id) else { continue };
+            let lags = self.sessions.get(&listener.session).is_some_and(|session| session.lag.is_some());
+            if !lags {
+                let push = Item::Push(Push { body, tag: listener.tag });
+                round.entry(listener.session).or_default().items.push(push);
+            }
+        }
+    }
+
+    fn judge_listeners(&mut self, now_ms: i64, ids: Vec<ListenerId>, outboxes: &mut impl Outboxes) {
+        let published = self.published.clone();
+        let mut round = Round::new();
+        for id in ids {
+            self.judge(now_ms, id, &published.tree, &mut round);
+        }
+        self.hand_out(round, &published, outboxes);
+    }
+
+    /// Judges a listener again, and revokes what is not allowed.
+    fn judge(&mut self, now_ms: i64, id: ListenerId, tree: &Snapshot, round: &mut Round) {
+        let Some(listener) = self.listeners.get(&id) else { return };
+        let Some(session) = self.sessions.get(&listener.session) else { return };
+        match self.door.read(&session.identity, now_ms, tree, &listener.at, &listener.query) {
+            Ok(pass) => {
+                self.unwatch(id);
+                self.watch(id, &pass);
+                if let Some(listener) = self.listeners.get_mut(&id) {
+                    listener.pass = pass;
+                }
+            }
+            Err(_) => {
+                let Listener { session, at, query, tag, .. } = listener;
+                let (session, revoked) =
+                    (*session, Revoked { at: at.clone(), query: query.clone(), tag: *tag });
+                self.unlisten(session, &revoked.at, revoked.tag);
+                round.entry(session).or_default().items.push(Item::Revoked(revoked));
+            }
+        }
+    }
+
+    fn watch(&mut self, id: ListenerId, pass: &Pass) {
+        for look in &pass.looks {
+            self.looks.entry(&look.at).insert(id);
+        }
+        if pass.saw_now {
+            self.clock_watchers.insert(id);
+        }
+    }
+
+    fn unwatch(&mut self, id: ListenerId) {
+        self.clock_watchers.remove(&id);
+        let Some(listener) = self.listeners.get(&id) else { return };
+        for look in &listener.pass.looks {
+            if let Some(ids) = self.looks.get_mut(&look.at) {
+                ids.remove(&id);
+                if ids.is_empty() {
+                    self.looks.remove(&look.at);
+                }
+            }
+        }
+    }
+
+    /// Drops a listener that its session no longer names.
+    fn forget(&mut self, id: ListenerId) {
+        self.unwatch(id);
+        let Some(Listener { at, query, .. }) = self.listeners.remove(&id) else { return };
+        let Some(standing) = self.places.get_mut(&at) else { return };
+        standing.remove(&query, id);
+        self.indexes.retain(&at, |by| standing.queries().any(|(query, _)| query.orders_by(by)));
+        if standing.is_empty() {
+            self.places.remove(&at);
+        }
+    }
+
+    /// Gives the connections what one step has to say. Who has no room lags from the snapshot before on: its news are
+    /// dropped, its answers wait for the difference that it gets instead.
+    fn hand_out(&mut self, round: Round, before: &Arc<Published>, outboxes: &mut impl Outboxes) {
+        for (id, delivery) in round {
+            let lag = self.sessions.get_mut(&id).and_then(|session| session.lag.as_mut());
+            match lag {
+                Some(lag) => lag.held.extend(delivery.without_news()),
+                None => {
+                    if let Err(refused) = outboxes.offer(id, delivery) {
+                        self.lag(id, before.clone(), refused);
+                    }
+                }
+            }
+        }
+    }
+
+    fn lag(&mut self, session: SessionId, since: Arc<Published>, refused: Delivery) {
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.lag = Some(Lag { since, held: refused.without_news() });
+        }
+    }
+}
