@@ -1,5 +1,6 @@
 //! What a commit says to those who listen at a place: made once, told to all of them.
 
+use bytes::Bytes;
 use hearth_tree::{Change, ChildChange, Edit, Node, Path, Priority, RelativePath, Snapshot, To, View};
 use std::fmt;
 use std::sync::OnceLock;
@@ -12,7 +13,7 @@ pub struct Body {
     /// What is there now.
     pub content: Content,
     /// The encoded form; whoever encodes decides what it is.
-    pub encoded: OnceLock<Box<[u8]>>,
+    pub encoded: OnceLock<Bytes>,
 }
 
 /// What is at a place now.

@@ -1,6 +1,7 @@
 //! What leaves the engine for a session, and the seam to its connection.
 
 use crate::body::Body;
+use crate::published::Published;
 use crate::publisher::ListenRefusal;
 use crate::request::{Accepted, Refusal, SessionId, Ticket};
 use crate::standing::Tag;
@@ -70,4 +71,10 @@ pub trait Outboxes {
     /// # Errors
     /// The delivery itself: the session is lagging from now on, until [`crate::Publisher::drained`] is called for it.
     fn offer(&mut self, session: SessionId, delivery: Delivery) -> Result<(), Delivery>;
+
+    /// Another revision is published. Comes before the deliveries that speak of it, so that whoever has been told of a
+    /// revision also finds it when reading.
+    fn show(&mut self, published: &Arc<Published>) {
+        let _ = published;
+    }
 }

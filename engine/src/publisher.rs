@@ -187,6 +187,7 @@ impl Publisher {
                 let tree = before.tree.apply(&commit.change);
                 self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
                 self.published = Arc::new(Published { revision: commit.revision, tree });
+                outboxes.show(&self.published);
             }
             if let Some(ticket) = verdict.ticket {
                 let answer = Item::Answer(Answer::Write(ticket, verdict.outcome));

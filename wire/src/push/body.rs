@@ -48,10 +48,15 @@ impl Body {
 
     /// The message for one listen. Free without a tag, one copy with one.
     pub fn with_tag(&self, tag: Option<Tag>) -> Cow<'_, str> {
+        Self::tagged(&self.text, tag)
+    }
+
+    /// As [`Body::with_tag`], for the text of a body that is kept elsewhere (`into_text(None)`).
+    pub fn tagged(text: &str, tag: Option<Tag>) -> Cow<'_, str> {
         match tag {
-            None => Cow::Borrowed(&self.text),
+            None => Cow::Borrowed(text),
             Some(tag) => {
-                let start = self.text.strip_suffix(END).expect("a body ends with three closing braces");
+                let start = text.strip_suffix(END).expect("a body ends with three closing braces");
                 Cow::Owned(format!("{start},\"t\":{tag}{END}"))
             }
         }

@@ -1,0 +1,30 @@
+//! Why something failed, in the words that clients know: the one place where they are chosen.
+
+use hearth_engine::{Denied, ListenRefusal, Refusal};
+use hearth_wire::{Failure, Status};
+
+/// Of a write, or of arming one.
+pub(super) fn failure_of_write(refusal: &Refusal) -> Failure {
+    match refusal {
+        Refusal::Denied(denied) => failure_of_denial(denied),
+        Refusal::Stale { .. } => Status::DataStale.into(),
+        Refusal::Resolve(error) => Failure { status: Status::Invalid, text: error.to_string() },
+        Refusal::Arm(error) => Failure { status: Status::TooBig, text: error.to_string() },
+        Refusal::LogStopped => Status::Unavailable.into(),
+    }
+}
+
+/// Of a listen.
+pub(super) fn failure_of_listen(refusal: &ListenRefusal) -> Failure {
+    match refusal {
+        ListenRefusal::Denied(denied) => failure_of_denial(denied),
+        ListenRefusal::TooMany => Failure { status: Status::TooBig, text: refusal.to_string() },
+        ListenRefusal::Closed => Status::Disconnected.into(),
+    }
+}
+
+/// A client is told that it is denied and nothing else: the rest would reveal rules or data.
+pub(crate) fn failure_of_denial(denied: &Denied) -> Failure {
+    tracing::debug!(%denied, "denied");
+    Status::PermissionDenied.into()
+}

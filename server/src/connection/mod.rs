@@ -1,0 +1,321 @@
+//! One client's connection, whatever carries its messages: from what it sends to what it is told.
+//!
+//! Why requests queue here: writes are pipelined, but whoever reads, listens or changes its identity after a write must
+//! see that write, so such a request waits until the writes before it are answered (wire reference 3.5). And why answers
+//! have slots: they leave in the order in which the requests came.
+
+mod failure;
+mod news;
+
+pub(crate) use failure::failure_of_denial;
+
+use crate::auth::{CredentialError, acting_as, of_development};
+use crate::database::{Database, Stopped};
+use crate::threads::SessionMessage;
+use failure::{failure_of_listen, failure_of_write};
+use hearth_engine::{
+    Act, Answer as EngineAnswer, Delivery, Identity, Item, Listen, Request, SessionId, Tag, Ticket,
+};
+use hearth_tree::{Index, Path, Query, ReadOptions, View, Write};
+use hearth_wire::{
+    ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, OnDisconnect, Put,
+    Refused, RequestBody, RequestNumber, Response, ServerControl, Status, number_of,
+};
+use std::collections::VecDeque;
+
+/// Most requests of one connection that are not answered yet; its socket is not read meanwhile.
+const REQUESTS_MAX: usize = 1_024;
+
+/// A client's connection.
+pub(crate) struct Connection {
+    database: Database,
+    session: SessionId,
+    identity: Identity,
+    /// Requests that have not been begun.
+    queued: VecDeque<hearth_wire::Request>,
+    /// One for each request that was begun and whose answer has not left.
+    slots: VecDeque<Slot>,
+    writes_under_way: usize,
+    tickets_made: u64,
+    outgoing: VecDeque<String>,
+}
+
+struct Slot {
+    number: RequestNumber,
+    state: SlotState,
+}
+
+enum SlotState {
+    Waiting(Ticket),
+    Ready(Answer),
+}
+
+/// Whether a connection goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    GoOn,
+    Close,
+}
+
+impl Connection {
+    pub(crate) const fn new(database: Database, session: SessionId, identity: Identity) -> Self {
+        Self {
+            database,
+            session,
+            identity,
+            queued: VecDeque::new(),
+            slots: VecDeque::new(),
+            writes_under_way: 0,
+            tickets_made: 0,
+            outgoing: VecDeque::new(),
+        }
+    }
+
+    /// Whether it can take another message.
+    pub(crate) fn has_room(&self) -> bool {
+        self.queued.len() + self.slots.len() < REQUESTS_MAX
+    }
+
+    /// The next message to the client.
+    pub(crate) fn next_outgoing(&mut self) -> Option<String> {
+        self.outgoing.pop_front()
+    }
+
+    /// Takes a message of the client.
+    pub(crate) async fn receive(&mut self, message: Assembled<'_>) -> Result<Next, Stopped> {
+        let message = match message {
+            Assembled::Message(message) => ClientMessage::parse(&message, &ReadOptions::default()),
+            Assembled::TooBig { start, .. } => {
+                let Some(number) = number_of(&start) else { return Ok(Next::Close) };
+                self.refuse(number, Status::WriteTooBig.into());
+                return Ok(Next::GoOn);
+            }
+        };
+        match message {
+            Ok(ClientMessage::Control(ClientControl::Ping)) => {
+                self.outgoing.push_back(ServerControl::Pong.to_text());
+            }
+            Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
+            Ok(ClientMessage::Request(request)) => {
+                self.queued.push_back(request);
+                self.proceed().await?;
+            }
+            Err(Refused::Request { number, error }) => self.refuse(number, Failure::from(&error)),
+            Err(Refused::Unknown { .. }) => {}
+            Err(Refused::Broken { .. }) => return Ok(Next::Close),
+        }
+        Ok(Next::GoOn)
+    }
+
+    /// Takes what the database has to say.
+    pub(crate) async fn deliver(&mut self, delivery: Delivery) -> Result<(), Stopped> {
+        for item in delivery.items {
+            match item {
+                Item::Push(push) => self.outgoing.push_back(news::text_of_push(&push)),
+                Item::Revoked(revoked) => self.outgoing.push_back(news::text_of_revoked(&revoked)),
+                Item::Answer(EngineAnswer::Write(ticket, outcome)) => {
+                    self.writes_under_way -= 1;
+                    let answer = outcome
+                        .map_or_else(|refusal| Answer::Failed(failure_of_write(&refusal)), |_| Answer::Done);
+                    self.fill(ticket, answer);
+                }
+                Item::Answer(EngineAnswer::Listen(ticket, outcome)) => {
+                    let listening = |()| Answer::Listening { no_index: false };
+                    let answer =
+                        outcome.map_or_else(|refusal| Answer::Failed(failure_of_listen(&refusal)), listening);
+                    self.fill(ticket, answer);
+                }
+            }
+        }
+        self.proceed().await
+    }
+
+    /// Ends the session: makes the writes that it has armed, and forgets its listeners. What `drain` takes off the
+    /// session's queue is thrown away; the end is the last answer there.
+    pub(crate) async fn end(
+        &mut self,
+        queue: &mut tokio::sync::mpsc::Receiver<Delivery>,
+    ) -> Result<(), Stopped> {
+        let ticket = self.new_ticket();
+        self.decide(Some(ticket), Act::End).await?;
+        let is_end =
+            |item: &Item| matches!(item, Item::Answer(EngineAnswer::Write(own, _)) if *own == ticket);
+        while let Some(delivery) = queue.recv().await {
+            if delivery.items.iter().any(is_end) {
+                break;
+            }
+            if queue.is_empty() {
+                self.database.tell(self.session, SessionMessage::Drained).await?;
+            }
+        }
+        self.database.tell(self.session, SessionMessage::Close).await
+    }
+
+    /// Begins what can be begun, and lets go what is answered.
+    async fn proceed(&mut self) -> Result<(), Stopped> {
+        while let Some(request) = self.queued.front() {
+            if 0 < self.writes_under_way && !is_write(&request.body) {
+                break;
+            }
+            if let Some(hearth_wire::Request { number, body }) = self.queued.pop_front() {
+                let state = self.begin(body).await?;
+                self.slots.push_back(Slot { number, state });
+            }
+        }
+        self.let_go();
+        Ok(())
+    }
+
+    async fn begin(&mut self, body: RequestBody) -> Result<SlotState, Stopped> {
+        match body {
+            RequestBody::Put(Put { set, expected }) => {
+                let act = match expected {
+                    None => Act::Write(Write::Set(set)),
+                    Some(held) => {
+                        let hash = match held {
+                            Held::Nothing => None,
+                            Held::Hash(hash) => Some(hash),
+                        };
+                        Act::WriteIf { at: set.at().clone(), hash, write: Write::Set(set) }
+                    }
+                };
+                self.begin_write(act).await
+            }
+            RequestBody::Merge(merge) => self.begin_write(Act::Write(Write::Update(merge.update))).await,
+            RequestBody::OnDisconnect(OnDisconnect::Set(set)) => {
+                self.begin_write(Act::Arm(Write::Set(set))).await
+            }
+            RequestBody::OnDisconnect(OnDisconnect::Update(update)) => {
+                self.begin_write(Act::Arm(Write::Update(update))).await
+            }
+            RequestBody::OnDisconnect(OnDisconnect::Cancel(at)) => self.begin_write(Act::Disarm(at)).await,
+            RequestBody::Listen(listen) => self.begin_listen(listen).await,
+            RequestBody::Unlisten(unlisten) => {
+                let tag = unlisten.kind.tag().map(|tag| Tag(tag.0));
+                self.database.tell(self.session, SessionMessage::Unlisten(unlisten.at, tag)).await?;
+                Ok(SlotState::Ready(Answer::Done))
+            }
+            RequestBody::Get(Get { at, query }) => Ok(SlotState::Ready(self.read(&at, &query))),
+            RequestBody::Auth(auth) => self.authenticate(auth).await.map(SlotState::Ready),
+            RequestBody::Unauth => {
+                self.become_somebody(Identity::nobody()).await?;
+                Ok(SlotState::Ready(Answer::Unauthenticated))
+            }
+            RequestBody::Stats(_) | RequestBody::AppCheck(_) | RequestBody::UnAppCheck => {
+                Ok(SlotState::Ready(Answer::Done))
+            }
+        }
+    }
+
+    async fn begin_write(&mut self, act: Act) -> Result<SlotState, Stopped> {
+        let ticket = self.new_ticket();
+        self.writes_under_way += 1;
+        self.decide(Some(ticket), act).await?;
+        Ok(SlotState::Waiting(ticket))
+    }
+
+    async fn decide(&self, ticket: Option<Ticket>, act: Act) -> Result<(), Stopped> {
+        let (session, identity) = (self.session, self.identity.clone());
+        self.database.decide(Request { session, ticket, identity, act }).await
+    }
+
+    async fn begin_listen(&mut self, listen: hearth_wire::Listen) -> Result<SlotState, Stopped> {
+        let ticket = self.new_ticket();
+        let listen = Listen {
+            query: listen.kind.query().clone(),
+            tag: listen.kind.tag().map(|tag| Tag(tag.0)),
+            known: listen.held.map(|held| match held {
+                Held::Nothing => None,
+                Held::Hash(hash) => Some(hash),
+            }),
+            at: listen.at,
+        };
+        self.database.tell(self.session, SessionMessage::Listen(ticket, listen)).await?;
+        Ok(SlotState::Waiting(ticket))
+    }
+
+    fn read(&self, at: &Path, query: &Query) -> Answer {
+        let published = self.database.published();
+        let judged =
+            self.database.door().read(&self.identity, crate::clock::now_ms(), &published.tree, at, query);
+        if let Err(denied) = judged {
+            return Answer::Failed(failure_of_denial(&denied));
+        }
+        let node = published.tree.get(at);
+        if query.is_everything() {
+            return Answer::Data(node.cloned());
+        }
+        let index = query.index_for(node).map(|by| Index::build(by, node));
+        let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
+        Answer::Data(view.to_node())
+    }
+
+    async fn authenticate(&mut self, auth: Auth) -> Result<Answer, Stopped> {
+        let judged = of_development(auth.credential.as_str()).and_then(|(identity, value)| {
+            Ok(match (identity, auth.acting) {
+                (Identity::Admin, ActingAs::Nobody) => (Identity::nobody(), serde_json::Value::Null),
+                (Identity::Admin, ActingAs::Other(auth)) => {
+                    (acting_as(auth.clone())?, serde_json::Value::Object(auth))
+                }
+                // Who is no admin cannot act as somebody else.
+                (identity, ActingAs::Itself | ActingAs::Nobody | ActingAs::Other(_)) => (identity, value),
+            })
+        });
+        match judged {
+            Ok((identity, auth)) => {
+                self.become_somebody(identity).await?;
+                Ok(Answer::Authenticated { auth, expires_s: None })
+            }
+            Err(error) => Ok(Answer::Failed(failure_of_credential(error))),
+        }
+    }
+
+    async fn become_somebody(&mut self, identity: Identity) -> Result<(), Stopped> {
+        self.identity = identity.clone();
+        self.database.identify(self.session, identity).await
+    }
+
+    const fn new_ticket(&mut self) -> Ticket {
+        self.tickets_made += 1;
+        Ticket(self.tickets_made)
+    }
+
+    /// Refuses a request that could not even be read, in its turn.
+    fn refuse(&mut self, number: RequestNumber, failure: Failure) {
+        self.slots.push_back(Slot { number, state: SlotState::Ready(Answer::Failed(failure)) });
+        self.let_go();
+    }
+
+    fn fill(&mut self, ticket: Ticket, answer: Answer) {
+        let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own) if own == ticket);
+        if let Some(slot) = self.slots.iter_mut().find(waits) {
+            slot.state = SlotState::Ready(answer);
+        }
+    }
+
+    fn let_go(&mut self) {
+        while let Some(Slot { state: SlotState::Ready(_), .. }) = self.slots.front() {
+            if let Some(Slot { number, state: SlotState::Ready(answer) }) = self.slots.pop_front() {
+                self.outgoing.push_back(Response { number, answer }.to_text());
+            }
+        }
+    }
+}
+
+fn failure_of_credential(error: CredentialError) -> Failure {
+    Failure { status: Status::InvalidToken, text: error.to_string() }
+}
+
+const fn is_write(body: &RequestBody) -> bool {
+    match body {
+        RequestBody::Put(_) | RequestBody::Merge(_) | RequestBody::OnDisconnect(_) => true,
+        RequestBody::Stats(_)
+        | RequestBody::Auth(_)
+        | RequestBody::Unauth
+        | RequestBody::AppCheck(_)
+        | RequestBody::UnAppCheck
+        | RequestBody::Listen(_)
+        | RequestBody::Unlisten(_)
+        | RequestBody::Get(_) => false,
+    }
+}

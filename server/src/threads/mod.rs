@@ -1,0 +1,116 @@
+//! The threads that own the databases: one decides, one keeps, one publishes.
+//!
+//! Why threads and not tasks: each owns its state, so nothing is locked and the order is by construction. Why bounded
+//! queues all the way: who asks waits when they are full, and nothing grows.
+
+mod committer;
+mod log;
+mod publisher;
+
+use crate::database::DatabaseId;
+use arc_swap::ArcSwap;
+use hearth_engine::{Delivery, Door, Identity, Listen, Published, Request, SessionId, Tag, Ticket, Verdict};
+use hearth_tree::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+/// Requests that wait to be decided. Whoever asks waits in turn.
+const COMMITTER_QUEUE: usize = 1_024;
+/// Groups that wait to be kept, or to be published.
+const GROUP_QUEUE: usize = 64;
+/// Messages that wait for the publisher.
+const PUBLISHER_QUEUE: usize = 1_024;
+/// Most requests that are decided into one group.
+const GROUP_REQUESTS_MAX: usize = 512;
+
+/// What the committer is told.
+pub(crate) enum ToCommitter {
+    /// A new database.
+    Open(DatabaseId, Door),
+    /// Something to decide.
+    Decide(DatabaseId, Request),
+}
+
+/// Verdicts of several databases that are kept together.
+pub(crate) type Group<T> = Vec<(DatabaseId, T)>;
+
+/// What the publisher is told.
+pub(crate) enum ToPublisher {
+    /// A new database.
+    Open(DatabaseId, Door, Arc<ArcSwap<Published>>),
+    /// Commits to show.
+    Publish(Group<hearth_engine::Durable<Vec<Verdict>>>),
+    /// Anything about one session.
+    Session(DatabaseId, SessionId, SessionMessage),
+}
+
+/// What the publisher is told of a session.
+pub(crate) enum SessionMessage {
+    /// It begins.
+    Open(Identity, Outbox),
+    /// It is over.
+    Close,
+    /// It is somebody else now. Answered when what it may no longer see has been revoked.
+    Identify(Identity, oneshot::Sender<()>),
+    /// It listens.
+    Listen(Ticket, Listen),
+    /// It no longer listens.
+    Unlisten(Path, Option<Tag>),
+    /// Its queue is empty again.
+    Drained,
+}
+
+/// Where the publisher puts what a session shall be told.
+#[derive(Clone, Debug)]
+pub(crate) struct Outbox {
+    pub(crate) queue: mpsc::Sender<Delivery>,
+    /// Set when a delivery found no room: the session must say when its queue is empty.
+    pub(crate) is_lagging: Arc<AtomicBool>,
+}
+
+/// The way to the threads.
+#[derive(Clone, Debug)]
+pub(crate) struct Threads {
+    pub(crate) committer: mpsc::Sender<ToCommitter>,
+    pub(crate) publisher: mpsc::Sender<ToPublisher>,
+}
+
+impl Threads {
+    /// Starts them. They end when nobody can tell them anything any more.
+    pub(crate) fn start(runtime: &Handle) -> std::io::Result<Self> {
+        let (to_committer, committer) = mpsc::channel(COMMITTER_QUEUE);
+        let (to_log, log) = mpsc::channel(GROUP_QUEUE);
+        let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
+        let own = |name: &str| std::thread::Builder::new().name(name.into());
+        let handle = runtime.clone();
+        own("committer").spawn(move || committer::run(&handle, committer, &to_log))?;
+        let publish = to_publisher.clone();
+        own("log").spawn(move || log::run(log, &publish))?;
+        let handle = runtime.clone();
+        own("publisher").spawn(move || publisher::run(&handle, publisher))?;
+        Ok(Self { committer: to_committer, publisher: to_publisher })
+    }
+}
+
+/// What a thread that waits with a deadline finds.
+enum Next<T> {
+    Message(T),
+    Deadline,
+    End,
+}
+
+fn next<T>(runtime: &Handle, inbox: &mut mpsc::Receiver<T>, wait: Option<Duration>) -> Next<T> {
+    let message = match wait {
+        None => Ok(inbox.blocking_recv()),
+        Some(wait) => runtime.block_on(async { timeout(wait, inbox.recv()).await }),
+    };
+    match message {
+        Ok(Some(message)) => Next::Message(message),
+        Ok(None) => Next::End,
+        Err(_) => Next::Deadline,
+    }
+}

@@ -1,0 +1,103 @@
+//! The thread that shows what was kept, and answers those who listen.
+
+use super::{Next, Outbox, SessionMessage, ToPublisher, next};
+use crate::clock::now_ms;
+use crate::database::DatabaseId;
+use arc_swap::ArcSwap;
+use hearth_engine::{Delivery, Outboxes, Published, Publisher, SessionId};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+
+/// How often permissions that depend on the time are looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A database as this thread has it.
+struct Own {
+    publisher: Publisher,
+    queues: Queues,
+}
+
+struct Queues {
+    by_session: HashMap<SessionId, Outbox>,
+    /// Where readers find what is published.
+    published: Arc<ArcSwap<Published>>,
+}
+
+impl Outboxes for Queues {
+    fn offer(&mut self, session: SessionId, delivery: Delivery) -> Result<(), Delivery> {
+        let Some(outbox) = self.by_session.get(&session) else {
+            return Ok(()); // It is gone.
+        };
+        match outbox.queue.try_send(delivery) {
+            Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
+            Err(TrySendError::Full(delivery)) => {
+                outbox.is_lagging.store(true, Ordering::Release);
+                Err(delivery)
+            }
+        }
+    }
+
+    fn show(&mut self, published: &Arc<Published>) {
+        self.published.store(published.clone());
+    }
+}
+
+/// Follows what it is told, one message after the other.
+pub(super) fn run(runtime: &Handle, mut inbox: mpsc::Receiver<ToPublisher>) {
+    let mut databases = BTreeMap::<DatabaseId, Own>::new();
+    loop {
+        match next(runtime, &mut inbox, Some(TICK)) {
+            Next::End => return,
+            Next::Deadline => {
+                for own in databases.values_mut() {
+                    own.publisher.tick(now_ms(), &mut own.queues);
+                }
+            }
+            Next::Message(ToPublisher::Open(id, door, published)) => {
+                let publisher = Publisher::new(door, Published::default());
+                let queues = Queues { by_session: HashMap::new(), published };
+                databases.insert(id, Own { publisher, queues });
+            }
+            Next::Message(ToPublisher::Publish(group)) => {
+                for (id, verdicts) in group {
+                    let own = opened(&mut databases, id);
+                    own.publisher.publish(now_ms(), verdicts, &mut own.queues);
+                }
+            }
+            Next::Message(ToPublisher::Session(id, session, message)) => {
+                follow(opened(&mut databases, id), session, message);
+            }
+        }
+    }
+}
+
+fn opened(databases: &mut BTreeMap<DatabaseId, Own>, id: DatabaseId) -> &mut Own {
+    databases.get_mut(&id).expect("a database is opened before it is used")
+}
+
+fn follow(own: &mut Own, session: SessionId, message: SessionMessage) {
+    let Own { publisher, queues } = own;
+    match message {
+        SessionMessage::Open(identity, outbox) => {
+            queues.by_session.insert(session, outbox);
+            publisher.open(session, identity);
+        }
+        SessionMessage::Close => {
+            publisher.close(session);
+            queues.by_session.remove(&session);
+        }
+        SessionMessage::Identify(identity, done) => {
+            publisher.identify(now_ms(), session, identity, queues);
+            // Whoever asked may be gone.
+            drop(done.send(()));
+        }
+        SessionMessage::Listen(ticket, listen) => publisher.listen(now_ms(), session, ticket, listen, queues),
+        SessionMessage::Unlisten(at, tag) => publisher.unlisten(session, &at, tag),
+        SessionMessage::Drained => publisher.drained(session, queues),
+    }
+}

@@ -1,0 +1,8 @@
+//! How clients reach the server.
+
+mod accept;
+mod router;
+mod websocket;
+
+pub use accept::serve;
+pub use router::{Server, router};

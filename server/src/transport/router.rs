@@ -1,0 +1,25 @@
+//! Which request goes where.
+
+use super::websocket;
+use crate::database::Databases;
+use crate::sessions::Sessions;
+use axum::Router;
+use axum::routing::get;
+use std::sync::Arc;
+
+/// What the transports share.
+#[derive(Clone)]
+pub struct Server {
+    /// The databases.
+    pub databases: Arc<Databases>,
+    pub(crate) sessions: Arc<Sessions>,
+}
+
+/// The routes of a server.
+pub fn router(server: Server) -> Router {
+    Router::new()
+        .route("/.ws", get(websocket::upgrade))
+        .route("/healthz", get(async || "ok\n"))
+        .route("/readyz", get(async || "ok\n"))
+        .with_state(server)
+}

@@ -1,0 +1,245 @@
+//! The WebSocket transport (wire reference 1.1, 2).
+
+use super::Server;
+use crate::connection::{Connection, Next};
+use crate::database::{Database, Stopped};
+use crate::random::session_name;
+use crate::threads::{Outbox, SessionMessage};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CONNECTION, HOST, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures_util::{SinkExt, StreamExt};
+use hearth_engine::{Delivery, Identity, SessionId};
+use hearth_wire::{Addressed, Assembler, ConnectParams, FrameLimits, Handshake, ServerControl, split};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Message, Role, WebSocketConfig};
+
+/// Deliveries that wait for a connection. One that falls further behind gets one difference instead.
+const OUTBOX: usize = 64;
+/// Longest message: 16 MB of a write (wire reference 7.3), and what stands around it.
+const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
+/// Longest message that is received to be refused.
+const SKIPPED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Read and write buffers: a connection mostly idles, and there are many.
+const BUFFER_BYTES: usize = 4 * 1024;
+/// How often a client is asked whether it lives, and how long it may say nothing.
+const PING: Duration = Duration::from_secs(30);
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
+
+/// Answers the upgrade, and serves the connection in a task of its own.
+pub(super) async fn upgrade(State(server): State<Server>, mut request: Request) -> Response {
+    match prepare(&server, &mut request).await {
+        Err(refusal) => refusal,
+        Ok(prepared) => {
+            let accept = prepared.accept.clone();
+            tokio::spawn(async move {
+                if let Err(error) = prepared.serve(&server).await {
+                    tracing::debug!(%error, "a WebSocket ended");
+                }
+            });
+            let headers = [
+                (UPGRADE, "websocket".to_owned()),
+                (CONNECTION, "Upgrade".to_owned()),
+                (SEC_WEBSOCKET_ACCEPT, accept),
+            ];
+            (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
+        }
+    }
+}
+
+/// An upgrade that was found right.
+struct Prepared {
+    upgrade: OnUpgrade,
+    accept: String,
+    database: Database,
+    host: String,
+    params: ConnectParams,
+}
+
+async fn prepare(server: &Server, request: &mut Request) -> Result<Prepared, Response> {
+    let refuse = |text: &str| (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response();
+    let headers = request.headers();
+    let is_upgrade = has_token(headers, &UPGRADE, "websocket") && has_token(headers, &CONNECTION, "upgrade");
+    if !is_upgrade || !has_token(headers, &SEC_WEBSOCKET_VERSION, "13") {
+        return Err(refuse("this address is for WebSockets (version 13)"));
+    }
+    let Some(key) = headers.get(SEC_WEBSOCKET_KEY) else {
+        return Err(refuse("the header `Sec-WebSocket-Key` is missing"));
+    };
+    let accept = derive_accept_key(key.as_bytes());
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default().to_owned();
+    let params = ConnectParams::parse(request.uri().query().unwrap_or_default());
+    let params = params.map_err(|error| refuse(&error.to_string()))?;
+    let name =
+        Addressed::find(params.namespace.as_deref(), &host).map_err(|error| refuse(&error.to_string()))?;
+    let database = server.databases.find(&name).await;
+    let database =
+        database.map_err(|stopped| (StatusCode::SERVICE_UNAVAILABLE, stopped.to_string()).into_response())?;
+    let upgrade = request.extensions_mut().remove::<OnUpgrade>();
+    let upgrade = upgrade.ok_or_else(|| refuse("this connection cannot be upgraded"))?;
+    Ok(Prepared { upgrade, accept, database, host, params })
+}
+
+/// Whether a header that lists tokens has this one.
+fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
+    let values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|own| own.trim().eq_ignore_ascii_case(token))
+}
+
+/// Why a connection ended before its time.
+#[derive(Debug, thiserror::Error)]
+enum ServeError {
+    #[error("the connection was not upgraded: {0}")]
+    Upgrade(#[from] hyper::Error),
+    #[error("the system has no random bytes: {0}")]
+    Random(#[from] getrandom::Error),
+    #[error(transparent)]
+    Socket(#[from] tokio_tungstenite::tungstenite::Error),
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+impl Prepared {
+    async fn serve(self, server: &Server) -> Result<(), ServeError> {
+        let Self { upgrade, database, host, params, .. } = self;
+        let upgraded = TokioIo::new(upgrade.await?);
+        let config = WebSocketConfig::default()
+            .read_buffer_size(BUFFER_BYTES)
+            .write_buffer_size(BUFFER_BYTES)
+            .max_write_buffer_size(SKIPPED_BYTES_MAX)
+            .max_message_size(Some(SKIPPED_BYTES_MAX))
+            .max_frame_size(Some(SKIPPED_BYTES_MAX));
+        let mut socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
+        if let Some(last) = &params.last_session {
+            server.sessions.end(last.as_str()).await;
+        }
+        let name = session_name()?;
+        let entry = server.sessions.enter(name.as_str());
+        let session = server.databases.new_session();
+        let (queue, mut deliveries) = mpsc::channel(OUTBOX);
+        let outbox = Outbox { queue, is_lagging: Arc::new(AtomicBool::new(false)) };
+        let is_lagging = outbox.is_lagging.clone();
+        database.open(session, Identity::nobody(), outbox).await?;
+        let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name) };
+        let mut connection = Connection::new(database.clone(), session, Identity::nobody());
+        let mut served = send(&mut socket, &ServerControl::Handshake(handshake).to_text()).await;
+        if served.is_ok() {
+            let tasks = run(&mut socket, &mut connection, &mut deliveries, &database, session, &is_lagging);
+            served = tokio::select! {
+                served = tasks => served,
+                () = entry.stopped() => Ok(()),
+            };
+        }
+        connection.end(&mut deliveries).await?;
+        drop(entry);
+        // The client may be gone already, and then there is nobody to say goodbye to.
+        drop(tokio::time::timeout(PAUSE, socket.close(None)).await);
+        served
+    }
+}
+
+/// How long a goodbye may take.
+const PAUSE: Duration = Duration::from_secs(1);
+
+async fn run(
+    socket: &mut Socket,
+    connection: &mut Connection,
+    deliveries: &mut mpsc::Receiver<Delivery>,
+    database: &Database,
+    session: SessionId,
+    is_lagging: &AtomicBool,
+) -> Result<(), ServeError> {
+    let limits = FrameLimits { message_bytes_max: MESSAGE_BYTES_MAX, skipped_bytes_max: SKIPPED_BYTES_MAX };
+    let mut assembler = Assembler::new(limits);
+    let mut pings = interval(PING);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut heard = Instant::now();
+    loop {
+        tokio::select! {
+            delivery = deliveries.recv() => {
+                let Some(delivery) = delivery else { return Ok(()) };
+                connection.deliver(delivery).await?;
+                // What else is there leaves in the same packet.
+                while let Ok(delivery) = deliveries.try_recv() {
+                    connection.deliver(delivery).await?;
+                }
+                send_all(socket, connection).await?;
+                if is_lagging.swap(false, Ordering::AcqRel) {
+                    database.tell(session, SessionMessage::Drained).await?;
+                }
+            }
+            message = socket.next(), if connection.has_room() => {
+                heard = Instant::now();
+                let Some(message) = message else { return Ok(()) };
+                let text = match message? {
+                    Message::Text(text) => axum::body::Bytes::from(text),
+                    Message::Binary(bytes) => bytes,
+                    Message::Close(_) => return Ok(()),
+                    Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => continue,
+                };
+                match assembler.push(&text) {
+                    Ok(None) => {}
+                    Ok(Some(message)) => {
+                        if connection.receive(message).await? == Next::Close {
+                            return Ok(());
+                        }
+                        send_all(socket, connection).await?;
+                    }
+                    Err(error) => {
+                        tracing::debug!(%error, "a client is sent away");
+                        return Ok(());
+                    }
+                }
+            }
+            _ = pings.tick() => {
+                if SILENCE_MAX < heard.elapsed() {
+                    return Ok(());
+                }
+                socket.send(Message::Ping(axum::body::Bytes::new())).await?;
+            }
+        }
+    }
+}
+
+async fn send_all(socket: &mut Socket, connection: &mut Connection) -> Result<(), ServeError> {
+    while let Some(text) = connection.next_outgoing() {
+        feed(socket, text).await?;
+    }
+    socket.flush().await?;
+    Ok(())
+}
+
+async fn send(socket: &mut Socket, text: &str) -> Result<(), ServeError> {
+    feed(socket, text.to_owned()).await?;
+    socket.flush().await?;
+    Ok(())
+}
+
+async fn feed(socket: &mut Socket, text: String) -> Result<(), ServeError> {
+    let Ok(frames) = split(&text) else {
+        tracing::warn!(bytes = text.len(), "a message is too long for the protocol");
+        return Err(tokio_tungstenite::tungstenite::Error::ConnectionClosed.into());
+    };
+    if frames.len() == 1 {
+        drop(frames);
+        socket.feed(Message::text(text)).await?;
+        return Ok(());
+    }
+    for frame in frames {
+        socket.feed(Message::text(frame.into_owned())).await?;
+    }
+    Ok(())
+}
