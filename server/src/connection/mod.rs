@@ -14,14 +14,15 @@ use crate::database::{Database, Stopped};
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
 use hearth_engine::{
-    Act, Answer as EngineAnswer, Delivery, Identity, Item, Listen, Request, SessionId, Tag, Ticket,
+    Act, Answer as EngineAnswer, Delivery, Identity, Item, Listen, Request, Revoked, SessionId, Tag, Ticket,
 };
 use hearth_tree::{Index, Path, Query, ReadOptions, View, Write};
 use hearth_wire::{
-    ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, OnDisconnect, Put,
-    Refused, RequestBody, RequestNumber, Response, ServerControl, Status, number_of,
+    ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
+    OnDisconnect, Push, Put, QueryText, Refused, RequestBody, RequestNumber, Response, ServerControl, Status,
+    number_of,
 };
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Most requests of one connection that are not answered yet; its socket is not read meanwhile.
 const REQUESTS_MAX: usize = 1_024;
@@ -37,6 +38,8 @@ pub(crate) struct Connection {
     slots: VecDeque<Slot>,
     writes_under_way: usize,
     tickets_made: u64,
+    /// How the client spells its queries: a revocation must repeat that (wire reference 3.4).
+    spelled: BTreeMap<(Path, Tag), QueryText>,
     outgoing: VecDeque<String>,
 }
 
@@ -67,6 +70,7 @@ impl Connection {
             slots: VecDeque::new(),
             writes_under_way: 0,
             tickets_made: 0,
+            spelled: BTreeMap::new(),
             outgoing: VecDeque::new(),
         }
     }
@@ -112,7 +116,10 @@ impl Connection {
         for item in delivery.items {
             match item {
                 Item::Push(push) => self.outgoing.push_back(news::text_of_push(&push)),
-                Item::Revoked(revoked) => self.outgoing.push_back(news::text_of_revoked(&revoked)),
+                Item::Revoked(Revoked { at, tag, .. }) => {
+                    let query = tag.and_then(|tag| self.spelled.remove(&(at.clone(), tag)));
+                    self.outgoing.push_back(Push::Cancel { at, query }.to_text());
+                }
                 Item::Answer(EngineAnswer::Write(ticket, outcome)) => {
                     self.writes_under_way -= 1;
                     let answer = outcome
@@ -192,6 +199,9 @@ impl Connection {
             RequestBody::Listen(listen) => self.begin_listen(listen).await,
             RequestBody::Unlisten(unlisten) => {
                 let tag = unlisten.kind.tag().map(|tag| Tag(tag.0));
+                if let Some(tag) = tag {
+                    self.spelled.remove(&(unlisten.at.clone(), tag));
+                }
                 self.database.tell(self.session, SessionMessage::Unlisten(unlisten.at, tag)).await?;
                 Ok(SlotState::Ready(Answer::Done))
             }
@@ -221,6 +231,9 @@ impl Connection {
 
     async fn begin_listen(&mut self, listen: hearth_wire::Listen) -> Result<SlotState, Stopped> {
         let ticket = self.new_ticket();
+        if let ListenKind::Tagged { tag, spelled, .. } = &listen.kind {
+            self.spelled.insert((listen.at.clone(), Tag(tag.0)), spelled.clone());
+        }
         let listen = Listen {
             query: listen.kind.query().clone(),
             tag: listen.kind.tag().map(|tag| Tag(tag.0)),

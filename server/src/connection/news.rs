@@ -1,7 +1,7 @@
 //! News in the words of the protocol.
 
 use bytes::Bytes;
-use hearth_engine::{Body, Content, Push, Revoked};
+use hearth_engine::{Body, Content, Push};
 use hearth_tree::{Edit, To};
 use hearth_wire::Tag;
 
@@ -10,12 +10,6 @@ pub(super) fn text_of_push(push: &Push) -> String {
     let bytes = push.body.encoded.get_or_init(|| Bytes::from(encoded(&push.body)));
     let text = std::str::from_utf8(bytes).expect("it was encoded as text");
     hearth_wire::Body::tagged(text, push.tag.map(|tag| Tag(tag.0))).into_owned()
-}
-
-/// The message of a revocation (wire reference 3.4).
-pub(super) fn text_of_revoked(revoked: &Revoked) -> String {
-    let query = revoked.tag.map(|_| (*revoked.query).clone());
-    hearth_wire::Push::Cancel { at: revoked.at.clone(), query }.to_text()
 }
 
 fn encoded(body: &Body) -> String {
