@@ -7,12 +7,14 @@
 use super::document::Json;
 use super::listens::Listens;
 use super::value::fault;
+use super::window::result_fault;
 use crate::envelope::{ClientMessage, Refused};
 use crate::hash::Held;
 use crate::number::{RequestNumber, Tag};
 use crate::push::Push;
 use crate::received::ServerMessage;
-use crate::request::{OnDisconnect, Put, Request, RequestBody, Unlisten};
+use crate::request::{Action, OnDisconnect, Put, Request, RequestBody, Unlisten};
+use crate::response::{Answer, Outcome};
 use crate::status::Status;
 use hearth_tree::{Assigned, Assignment, Change, Edit, Node, Path, ReadOptions, Snapshot, To};
 use std::collections::VecDeque;
@@ -54,6 +56,16 @@ impl Conversation {
             return;
         }
         if let Some(number) = json.at(&["d", "r"]).and_then(Json::integer) {
+            let got = match ServerMessage::parse(message, &ReadOptions::default()) {
+                Ok(ServerMessage::Reply(reply)) => reply.outcome(Action::Get, &ReadOptions::default()).ok(),
+                Ok(ServerMessage::Control(_) | ServerMessage::Push(_)) | Err(_) => None,
+            };
+            let asked = self.waiting.iter().find(|asked| i128::from(asked.number.0) == number);
+            if let (Some(Outcome::Ok(Answer::Data(node))), Some(RequestBody::Get(get))) =
+                (&got, asked.and_then(|asked| asked.body.as_ref()))
+            {
+                faults.extend(result_fault(&get.query, node.as_ref()));
+            }
             self.answered(number, json.at(&["d", "b"]).unwrap_or(&Json::Null), faults);
             return;
         }
@@ -83,31 +95,29 @@ impl Conversation {
     fn pushed(&mut self, push: Push, raw_query: Option<&Json>) -> Result<(), String> {
         match push {
             Push::Set { edit, tag } => {
-                self.listens.push(&edit.at, tag, if matches!(edit.to, To::Node(_)) { "d" } else { "m" })?;
-                if tag.is_none() {
-                    self.show(vec![edit]);
-                }
-                Ok(())
+                let name = if matches!(edit.to, To::Node(_)) { "d" } else { "m" };
+                self.shown_at(&edit.at.clone(), tag, name, vec![edit])
             }
-            Push::Merge { at, change, tag } => {
-                self.listens.push(&at, tag, "m")?;
-                if tag.is_none() {
-                    self.show(change.edits().to_vec());
-                }
-                Ok(())
-            }
+            Push::Merge { at, change, tag } => self.shown_at(&at, tag, "m", change.edits().to_vec()),
             Push::RangeMerge { at, tag, .. } => {
                 self.listens.push(&at, tag, "rm")?;
                 // What the client holds outside the ranges is not known.
-                if tag.is_none() {
-                    self.touch(&at);
-                    self.listens.forget(&at);
-                }
+                self.touch(&at);
+                self.listens.forget(&at);
                 Ok(())
             }
             Push::Cancel { at, .. } => self.listens.cancel(&at, raw_query),
             Push::AuthRevoked(_) | Push::AppCheckRevoked(_) | Push::SecurityDebug { .. } => Ok(()),
         }
+    }
+
+    fn shown_at(&mut self, at: &Path, tag: Option<Tag>, name: &str, edits: Vec<Edit>) -> Result<(), String> {
+        self.listens.push(at, tag, name)?;
+        if tag.is_some() {
+            return self.listens.show(at, tag, &edits);
+        }
+        self.show(edits);
+        Ok(())
     }
 
     fn show(&mut self, edits: Vec<Edit>) {
@@ -183,6 +193,7 @@ impl Conversation {
             )),
             (false, Some(Held::Nothing)) => {
                 listener.is_known = true;
+                listener.window.clear();
                 if tag.is_none() {
                     self.show(vec![Edit { at: at.clone(), to: To::Node(None) }]);
                 }

@@ -114,7 +114,16 @@ impl Json {
                 a.len() == b.len()
                     && a.iter().all(|(key, value)| other.member(key).is_some_and(|other| value.means(other)))
             }
-            _ => self == other,
+            (
+                Self::Null
+                | Self::Bool(_)
+                | Self::Integer(_)
+                | Self::Double(_)
+                | Self::Text(_)
+                | Self::Array(_)
+                | Self::Object(_),
+                _,
+            ) => self == other,
         }
     }
 }

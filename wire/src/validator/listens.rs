@@ -1,10 +1,11 @@
 //! The listens of a connection, as far as a client can tell (wire reference 4.2, 5.3).
 
 use super::document::Json;
+use super::window::ShownWindow;
 use crate::hash::Held;
 use crate::number::{RequestNumber, Tag};
 use crate::request::Listen;
-use hearth_tree::Path;
+use hearth_tree::{Edit, Path};
 use std::collections::VecDeque;
 
 /// All listens of a connection.
@@ -24,6 +25,8 @@ pub(super) struct Listener {
     pub(super) is_live: bool,
     /// Whether all that the client holds here was pushed since it connected.
     pub(super) is_known: bool,
+    /// What was shown through the query of a listen with a tag.
+    pub(super) window: ShownWindow,
     /// Listens that were not answered yet; more than one if the client asks again.
     pending: VecDeque<Pending>,
 }
@@ -42,8 +45,12 @@ impl Listens {
         let tag = listen.kind.tag();
         let pending = Pending { number, held: listen.held, had_data: false };
         let takes_ranges = listen.held_ranges.is_some();
+        let window = ShownWindow::new(listen.at.clone(), listen.kind.query().clone());
         match self.find(&listen.at, tag) {
             Some(listener) => {
+                if listener.query != query {
+                    listener.window = window;
+                }
                 listener.query = query;
                 listener.takes_ranges |= takes_ranges;
                 listener.pending.push_back(pending);
@@ -55,6 +62,7 @@ impl Listens {
                 takes_ranges,
                 is_live: false,
                 is_known: false,
+                window,
                 pending: VecDeque::from([pending]),
             }),
         }
@@ -69,6 +77,7 @@ impl Listens {
         if let Some(listener) = self.find(at, tag) {
             listener.is_live = false;
             listener.is_known = false;
+            listener.window.forget();
         }
         self.0.retain(|listener| listener.is_live || !listener.pending.is_empty());
     }
@@ -122,6 +131,11 @@ impl Listens {
         if may_come { Ok(()) } else { Err(format!("`{at}` is changed before its first data were pushed")) }
     }
 
+    /// Shows what is pushed through the listen of this tag.
+    pub(super) fn show(&mut self, at: &Path, tag: Option<Tag>, edits: &[Edit]) -> Result<(), String> {
+        self.meant(at, tag).try_for_each(|listener| listener.window.push(edits))
+    }
+
     fn nobody(&self, at: &Path, tag: Option<Tag>) -> String {
         let covered = |listener: &&Listener| listener.at.covers(at);
         match tag {
@@ -143,6 +157,7 @@ impl Listens {
         for listener in self.0.iter_mut().filter(|listener| listener.at.covers(at) || at.covers(&listener.at))
         {
             listener.is_known = false;
+            listener.window.forget();
         }
     }
 

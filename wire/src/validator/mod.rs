@@ -13,6 +13,7 @@ mod listens;
 mod texts;
 mod typing;
 mod value;
+mod window;
 
 use crate::control::ClientControl;
 use crate::envelope::ClientMessage;

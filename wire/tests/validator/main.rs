@@ -3,6 +3,7 @@
 mod chat;
 mod hostile;
 mod order;
+mod pitfalls;
 mod typing;
 
 use hearth_wire::{Ending, Validator};

@@ -16,7 +16,7 @@ fn connections_that_are_right_are_passed() {
         &[
             r#">1 q {"p":"a","q":{"l":1,"vf":"l"},"t":4,"h":""}"#,
             r#"<! d {"p":"a","d":{"x":1},"t":4}"#,
-            r#"<! m {"p":"a","d":{"x":null,"w/deep":1},"t":4}"#,
+            r#"<! m {"p":"a","d":{"x":null,"w":{"deep":1}},"t":4}"#,
             "<1 ok {}",
         ],
         // The same listen again, while it runs; its end; the tag of the next one.
@@ -207,6 +207,39 @@ fn a_push_goes_to_a_listen_that_is_there() {
     check(&revoked, &["`/a` is pushed, and nobody listens there"]);
     let refused = [plain, "<1 permission_denied null", r#"<! d {"p":"a","d":1}"#];
     check(&refused, &["`/a` is pushed, and nobody listens there"]);
+}
+
+#[test]
+fn a_window_shows_what_its_query_asks_for() {
+    let listen = r#">1 q {"p":"a","q":{"l":2,"vf":"r","i":"x"},"t":1,"h":""}"#;
+    let first =
+        |data: &str| findings(&[listen, &format!(r#"<! d {{"p":"a","d":{data},"t":1}}"#), "<1 ok {}"]);
+    let none: [&str; 0] = [];
+    assert_eq!(first(r#"{"k":{"x":1},"l":{"x":2}}"#), none);
+    assert_eq!(
+        first(r#"{"k":{"x":1},"l":{"x":2},"m":3}"#),
+        ["the result of a query shows 1 children that are outside of it"]
+    );
+    assert_eq!(first("3"), ["the result of a query is a leaf; a query shows children or nothing"]);
+    assert_eq!(
+        first(r#"{"k":{"x":1},".priority":3}"#),
+        ["the result of a query shows the priority of its root"]
+    );
+    let get =
+        |data: &str| findings(&[r#">1 g {"p":"a","q":{"sp":"b","i":".key"}}"#, &format!("<1 ok {data}")]);
+    assert_eq!(get(r#"{"b":1,"c":1}"#), none);
+    assert_eq!(get(r#"{"a":1,"b":1}"#), ["the result of a query shows 1 children that are outside of it"]);
+    let change = |data: &str| {
+        let push = format!(r#"<! m {{"p":"a","d":{data},"t":1}}"#);
+        findings(&[listen, r#"<! d {"p":"a","d":{"k":{"x":1}},"t":1}"#, "<1 ok {}", &push])
+    };
+    assert_eq!(change(r#"{"k/y":1,"l":{"x":2},"m":null}"#), none);
+    assert_eq!(change(r#"{"l/x":2}"#), ["`/a/l` enters the window in part: the client ignores it"]);
+    assert_eq!(change(r#"{"l/.priority":2}"#), ["`/a/l` enters the window in part: the client ignores it"]);
+    // What the client dropped by itself is no longer there.
+    let full = [listen, r#"<! d {"p":"a","d":{"k":{"x":1},"l":{"x":2}},"t":1}"#, "<1 ok {}"];
+    let changes = [r#"<! d {"p":"a/m","d":{"x":3},"t":1}"#, r#"<! d {"p":"a/k/x","d":4,"t":1}"#];
+    check(&[&full[..], &changes].concat(), &["`/a/k` enters the window in part: the client ignores it"]);
 }
 
 #[test]
