@@ -1,0 +1,144 @@
+//! `coverage`: which parts of the rules suites exercise.
+
+use crate::Exit;
+use crate::files::Trouble;
+use crate::report::html::html;
+use crate::report::lcov::lcov;
+use crate::run::run;
+use crate::test::read_files;
+use hearth_rules::{Counts, Coverage, Point, Ruleset};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Arguments of `coverage`.
+#[derive(Debug, clap::Args)]
+pub struct Cover {
+    /// The rules, then suites
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Where to write the report instead of the standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Exit with 1 if fewer sides than this were exercised, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    fail_under: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Html,
+    Json,
+    Lcov,
+}
+
+impl Cover {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<Exit, Trouble> {
+        let (rules, scenarios) = read_files(&self.files)?;
+        let results = run(rules.as_ref(), &scenarios);
+        let (Some(rules), Some(coverage)) = (&rules, &results.coverage) else {
+            return Err(Trouble::Argument("name the rules to cover before the suites".into()));
+        };
+        let failed = results.outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
+        let points = coverage.points(rules);
+        let file = self.files[0].display().to_string();
+        let report = match self.format {
+            Format::Text => text(&file, rules, coverage, &points),
+            Format::Html => html(&file, rules, coverage),
+            Format::Json => format!("{:#}\n", as_json(&file, rules, coverage, &points)),
+            Format::Lcov => lcov(&file, rules, coverage),
+        };
+        match &self.output {
+            None => write!(out, "{report}")?,
+            Some(output) => {
+                fs::write(output, report)
+                    .map_err(|error| Trouble::Unwritable { file: output.clone(), error })?;
+            }
+        }
+        if failed != 0 {
+            writeln!(out, "{failed} tests failed; `test` says why")?;
+        }
+        let enough = self.fail_under <= percent(&points);
+        Ok(if enough && failed == 0 { Exit::Fine } else { Exit::Found })
+    }
+}
+
+/// How many of the sides were exercised. Rules without any are covered.
+fn percent(points: &[Point]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "no document has 2^53 sides")]
+    let [hit, all] =
+        [points.iter().filter(|point| point.hits != 0).count(), points.len()].map(|count| count as f64);
+    if points.is_empty() { 100.0 } else { 100.0 * hit / all }
+}
+
+fn text(file: &str, rules: &Ruleset, coverage: &Coverage, points: &[Point]) -> String {
+    let mut text = String::new();
+    for (id, rule) in rules.rules() {
+        let Counts { truths, falsehoods, failures, .. } = coverage.rule(id);
+        let position = rules.lines().position(rules.source(), rule.text().span().start);
+        text += &format!(
+            "{}:{} {}: {truths} true, {falsehoods} false, {failures} failed\n",
+            position.line,
+            position.column,
+            rules.rule_path(id)
+        );
+        for point in points.iter().filter(|point| point.rule == id && point.hits == 0) {
+            let position = rules.lines().position(rules.source(), point.span.start);
+            let expression = excerpt(&rules.source()[point.span.range()]);
+            let (line, column) = (position.line, position.column);
+            text += &format!("  never: {} ({line}:{column} {expression})\n", point.side);
+        }
+    }
+    let hit = points.iter().filter(|point| point.hits != 0).count();
+    text + &format!("{file}: {hit} of {} sides, {:.1} %\n", points.len(), percent(points))
+}
+
+/// The start of an expression, on one line.
+fn excerpt(text: &str) -> String {
+    const CHARS_MAX: usize = 60;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
+}
+
+/// Our own layout; the service's is not documented (rules reference 8).
+fn as_json(file: &str, rules: &Ruleset, coverage: &Coverage, points: &[Point]) -> Value {
+    let place = |offset: u32| {
+        let position = rules.lines().position(rules.source(), offset);
+        json!({"line": position.line, "column": position.column})
+    };
+    let counts = |Counts { truths, falsehoods, others, failures }: Counts| json!({"true": truths, "false": falsehoods, "other": others, "error": failures});
+    let rule = |(id, rule): (hearth_rules::RuleId, &hearth_rules::Rule)| {
+        let parts: Vec<Value> = coverage
+            .parts(rules, id)
+            .map(|(part, found)| {
+                let span = rule.text().locate(rule.part(part));
+                json!({
+                    "expression": &rule.text().as_str()[rule.part(part).range()],
+                    "start": place(span.start), "end": place(span.end), "counts": counts(found),
+                })
+            })
+            .collect();
+        let sides: Vec<Value> = points
+            .iter()
+            .filter(|point| point.rule == id)
+            .map(|point| json!({"side": point.side.to_string(), "start": place(point.span.start), "hits": point.hits}))
+            .collect();
+        json!({
+            "path": rules.node_path(id), "kind": rule.kind().to_string(), "start": place(rule.text().span().start),
+            "end": place(rule.text().span().end), "counts": counts(coverage.rule(id)), "sides": sides, "parts": parts,
+        })
+    };
+    let hit = points.iter().filter(|point| point.hits != 0).count();
+    json!({
+        "file": file, "sides": points.len(), "exercised": hit, "percent": percent(points),
+        "rules": rules.rules().map(rule).collect::<Vec<_>>(),
+    })
+}

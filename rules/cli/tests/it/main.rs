@@ -1,0 +1,347 @@
+//! The commands as people run them: arguments and files in, text and exit code out.
+
+use clap::Parser;
+use hearth_rules_cli::{Command, Exit, run};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Runs a command; `DATA/` and `CASES/` stand for the folders of the tests.
+fn hearth_rules(line: &[&str]) -> (Exit, String, String) {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let place = |argument: &&str| {
+        argument
+            .replace("DATA/", &format!("{folder}/tests/data/"))
+            .replace("CASES/", &format!("{folder}/../../tests/cases/"))
+    };
+    let arguments = std::iter::once("hearth-rules".to_owned()).chain(line.iter().map(place));
+    let Arguments { command } =
+        Arguments::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}"));
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let exit = run(&command, &mut out, &mut err);
+    let text =
+        |bytes| String::from_utf8(bytes).expect("UTF-8").replace(&format!("{folder}/tests/data/"), "DATA/");
+    (exit, text(out), text(err))
+}
+
+/// A file of its own, gone with the value.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(text: &str) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let file = std::env::temp_dir().join(format!("hearth-rules-{}-{count}", std::process::id()));
+        fs::write(&file, text).expect("a temporary file");
+        Self(file)
+    }
+
+    fn name(&self) -> &str {
+        self.0.to_str().expect("UTF-8")
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // What is left behind is in the folder for what may be left behind.
+        fs::remove_file(&self.0).unwrap_or_default();
+    }
+}
+
+#[test]
+fn the_recorded_cases_pass() {
+    for (file, count) in [("rules-conformance", 280), ("rules-compile", 193), ("rules-format", 45)] {
+        let (exit, out, err) = hearth_rules(&["test", &format!("CASES/{file}.json")]);
+        assert_eq!((exit, err.as_str()), (Exit::Fine, ""), "{file}: {out}");
+        assert_eq!(out.lines().last(), Some(format!("{count} passed, 0 failed").as_str()), "{file}");
+    }
+}
+
+#[test]
+fn suites_of_all_shapes_run_against_rules() {
+    for (suite, last) in [("chat.yaml", "10 passed, 0 failed"), ("targaryen.json", "5 passed, 0 failed")] {
+        let (exit, out, err) = hearth_rules(&["test", "DATA/chat.json", &format!("DATA/{suite}")]);
+        assert_eq!((exit, err.as_str(), out.lines().last()), (Exit::Fine, "", Some(last)), "{suite}: {out}");
+    }
+    let (_, out, _) = hearth_rules(&["test", "DATA/chat.json", "DATA/chat.yaml"]);
+    assert!(
+        out.contains(r#"warning: Index not defined, add ".indexOn": "topic", for path "/rooms/r1""#),
+        "{out}"
+    );
+}
+
+#[test]
+fn the_example_of_the_readme_is_in_order_and_passes() {
+    let readme = include_str!("../../../README.md");
+    let block = |language: &str| {
+        let (_, block) = readme.split_once(&format!("```{language}\n")).expect("the block is there");
+        Temporary::new(block.split_once("```").expect("it ends").0)
+    };
+    let (rules, suite) = (block("json"), block("yaml"));
+    let (exit, out, _) = hearth_rules(&["check", "--deny-warnings", rules.name()]);
+    assert_eq!(exit, Exit::Fine, "{out}");
+    let (exit, out, err) = hearth_rules(&["test", rules.name(), suite.name()]);
+    assert_eq!((exit, out.as_str(), err.as_str()), (Exit::Fine, "4 passed, 0 failed\n", ""));
+}
+
+#[test]
+fn a_failing_step_shows_how_its_verdict_came_about() {
+    let suite = Temporary::new(
+        "data: {rooms: {r1: {members: {ada: true}}}}\n\
+         identities: {ada: ada, bob: bob}\n\
+         tests:\n\
+         - name: doors\n  steps:\n  - bob can read: /rooms/r1\n    because: he knocked\n  - ada cannot read: /rooms/r1\n",
+    );
+    let (exit, out, _) = hearth_rules(&["test", "DATA/chat.json", suite.name()]);
+    assert_eq!(exit, Exit::Found);
+    for expected in [
+        "doors: bob can read /rooms/r1\n  no `.read` rule between the root and `/rooms/r1` allows this read (he knocked)\n",
+        "data.child('members').child(auth.uid).exists() = false",
+        "Read was denied.",
+        "doors: ada cannot read /rooms/r1\n  it is allowed\n",
+        "Read was allowed.",
+        "\n0 passed, 2 failed\n",
+    ] {
+        assert!(out.contains(expected), "{expected}\nis not in\n{out}");
+    }
+    let (exit, out, _) = hearth_rules(&["test", "--format", "json", "DATA/chat.json", suite.name()]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(
+        (exit, &report["failed"], &report["results"][1]["passed"]),
+        (Exit::Found, &2.into(), &false.into())
+    );
+    let (exit, out, _) = hearth_rules(&["test", "--format", "junit", "DATA/chat.json", suite.name()]);
+    assert_eq!(exit, Exit::Found);
+    assert!(out.contains("<testsuites tests=\"2\" failures=\"2\">"), "{out}");
+    assert!(out.contains("<testcase classname=\"doors\" name=\"bob can read /rooms/r1\">"), "{out}");
+    assert!(!out.contains(" && "), "ampersands are escaped: {out}");
+}
+
+#[test]
+fn a_suite_that_would_test_nothing_is_refused() {
+    for (suite, problem) in [
+        ("tests: []", "holds no test"),
+        ("tests: [{steps: []}]", "holds no test"),
+        ("[]", "holds no test"),
+        ("tests: {}", "holds no test"),
+        ("just a text", "a suite is a mapping"),
+        ("a: [", "is not YAML"),
+        ("{\"tests\": ", "is not JSON"),
+        ("test: []", "`test` is not known here"),
+        ("tests: [{steps: [{ada can read: /}]}]", "`ada` is not among the `identities`"),
+        ("tests: [{steps: [{nobody may read: /}]}]", "`nobody may read` is no action"),
+        ("tests: [{steps: [{nobody can delete: /}]}]", "`nobody can delete` is no action"),
+        ("tests: [{steps: [{nobody can write: /}]}]", "a write needs a `value`"),
+        ("tests: [{steps: [{nobody can read: /, value: 1}]}]", "a read has no `value`"),
+        (
+            "tests: [{steps: [{nobody can read: /, query: {orderBy: x}}]}]",
+            "`orderBy` is not known in a query",
+        ),
+        ("tests: [{steps: [{nobody can read: /, query: {limitToFirst: 0}}]}]", "at least 1"),
+        ("tests: [{steps: [{nobody can read: /a.b}]}]", "`.`"),
+        ("tests: [{steps: [{nobody can write: /, value: {a.b: 1}}]}]", "test 1"),
+        ("tests: [{steps: [{nobody can read: /, now: soon}]}]", "milliseconds"),
+        ("tests: {/: {canRaed: []}}", "`canRaed` is not known here"),
+        ("tests: {/: {canRead: [ann]}}", "`ann` is not among the `users`"),
+        ("[{\"id\": \"x\", \"op\": {\"kind\": \"read\", \"path\": \"/\"}}]", "x: `allow` is true or false"),
+        ("[{\"id\": \"x\"}]", "x: a case has an `op`"),
+    ] {
+        let file = Temporary::new(suite);
+        let mut line = vec!["test"];
+        if !suite.starts_with('[') {
+            line.push("DATA/chat.json");
+        }
+        line.push(file.name());
+        let (exit, out, err) = hearth_rules(&line);
+        assert_eq!((exit, out.as_str()), (Exit::Trouble, ""), "{suite}");
+        assert!(err.contains(problem), "{suite}: {err}");
+        assert!(err.contains(file.name()), "{suite}: {err}");
+    }
+    for line in [["test", "DATA/chat.json"].as_slice(), &["test", "DATA/none.json", "DATA/chat.yaml"]] {
+        assert_eq!(hearth_rules(line).0, Exit::Trouble, "{line:?}");
+    }
+    let (exit, _, err) = hearth_rules(&["test", "DATA/broken.json", "DATA/chat.yaml"]);
+    assert_eq!(exit, Exit::Trouble);
+    assert!(err.contains("error: DATA/broken.json:3:20"), "{err}");
+}
+
+#[test]
+fn check_reports_every_problem_with_a_caret_and_advice() {
+    let (exit, out, _) = hearth_rules(&["check", "DATA/broken.json"]);
+    assert_eq!(exit, Exit::Found);
+    assert_eq!(
+        out,
+        "error: DATA/broken.json:3:20: Rule expressions may not contain assignments.\n\
+         \x20 in /.read\n\
+         \x20 3 |     \".read\": \"auth = null\",\n\
+         \x20   |                    ^\n\
+         \x20 help: write `==` to compare\n\
+         error: DATA/broken.json:6:21: ! only operates on booleans.\n\
+         \x20 in /rooms/$room/.write\n\
+         \x20 6 |         \".write\": \"!data.child('frozen').val()\",\n\
+         \x20   |                     ^^^^^^^^^^^^^^^^^^^^^^^^^^\n\
+         \x20 help: a missing value is not false here: write `… !== true` or `… == null`\n\
+         error: DATA/broken.json:7:47: Illegal regular expression: '^' can only be the first character of the whole pattern.\n\
+         \x20 in /rooms/$room/.validate\n\
+         \x20 7 |         \".validate\": \"newData.val().matches(/(^a|b)/)\"\n\
+         \x20   |                                               ^^^^^^\n\
+         \x20 help: put the alternatives in a group between the anchors, as in `/^(a|b)$/`, or escape the character\n\
+         DATA/broken.json: 3 errors\n"
+    );
+    let (exit, out, _) = hearth_rules(&["check", "--format", "json", "DATA/broken.json"]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(
+        (exit, &report["findings"][0]["line"], &report["findings"][0]["column"]),
+        (Exit::Found, &3.into(), &20.into())
+    );
+}
+
+#[test]
+fn check_warns_without_failing_unless_it_is_told_to() {
+    let open = Temporary::new("{\"rules\": {\".read\": true, \".write\": \"auth != null\"}}");
+    let (exit, out, _) = hearth_rules(&["check", open.name()]);
+    assert_eq!(exit, Exit::Fine);
+    for expected in ["[open-root]", "[open-root-to-signed-in]", "[unvalidated-write]", "in order, 3 warnings"]
+    {
+        assert!(out.contains(expected), "{out}");
+    }
+    assert_eq!(hearth_rules(&["check", "--deny-warnings", open.name()]).0, Exit::Found);
+    let (exit, out, _) = hearth_rules(&["check", "--format", "sarif", open.name()]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    let first = &report["runs"][0]["results"][0];
+    assert_eq!(
+        (exit, &first["ruleId"], &first["level"]),
+        (Exit::Fine, &"open-root".into(), &"warning".into())
+    );
+    assert_eq!(first["locations"][0]["physicalLocation"]["region"]["startColumn"], 21);
+    assert_eq!(hearth_rules(&["check", "DATA/chat.json"]).1, "DATA/chat.json: in order\n");
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_not_shown() {
+    let escape = "\\u001b[2J";
+    let broken =
+        format!("{{\"rules\": {{\".read\": \"data['{escape}'] == 1\", \"${escape}\": {{}}, \"$b\": {{}}}}}}");
+    let valid = format!("{{\"rules\": {{\".read\": \"auth.uid == '{escape}'\"}}}}");
+    let (broken, valid) = (Temporary::new(&broken), Temporary::new(&valid));
+    for line in [
+        ["check", broken.name()].as_slice(),
+        &["explain", valid.name(), "--as", "ada", "read", "/"],
+        &["check", valid.name()],
+    ] {
+        let (_, out, err) = hearth_rules(line);
+        assert!(!out.is_empty() && !(out + &err).contains('\u{1b}'), "{line:?}");
+    }
+}
+
+#[test]
+fn explain_shows_the_way_to_a_verdict() {
+    for (line, exit, expected) in [
+        (
+            ["explain", "DATA/chat.json", "--as", "ada", "read", "/users/ada"].as_slice(),
+            Exit::Fine,
+            "Read was allowed.",
+        ),
+        (
+            &["explain", "DATA/chat.json", "--as", "nobody", "read", "/users/ada"],
+            Exit::Found,
+            "auth != null = false",
+        ),
+        (
+            &[
+                "explain",
+                "DATA/chat.json",
+                "--as",
+                "{\"uid\": \"ada\"}",
+                "write",
+                "/users/ada",
+                "{\"name\": 1}",
+            ],
+            Exit::Found,
+            "newData.child('name').isString()",
+        ),
+        (
+            &["explain", "DATA/chat.json", "--as", "ada", "update", "/", "{\"users/ada/name\": \"Ada\"}"],
+            Exit::Fine,
+            "Write was allowed.",
+        ),
+        (
+            &[
+                "explain",
+                "DATA/chat.json",
+                "--as",
+                "bob",
+                "write",
+                "/rooms/r1/messages/m",
+                "{\"by\": \"bob\"}",
+            ],
+            Exit::Found,
+            "=> false",
+        ),
+    ] {
+        let (found, out, err) = hearth_rules(line);
+        assert_eq!((found, err.as_str()), (exit, ""), "{line:?}\n{out}");
+        assert!(out.contains(expected), "{line:?}: {expected}\nis not in\n{out}");
+    }
+    for line in [
+        ["explain", "DATA/chat.json", "--as", "ada", "write", "/users/ada"].as_slice(),
+        &["explain", "DATA/chat.json", "--as", "ada", "read", "/a.b"],
+        &["explain", "DATA/chat.json", "--as", "{", "read", "/"],
+        &["explain", "DATA/chat.json", "--as", "ada", "read", "/", "1"],
+    ] {
+        let (exit, out, err) = hearth_rules(line);
+        assert_eq!((exit, out.as_str()), (Exit::Trouble, ""), "{line:?}");
+        assert!(!err.is_empty(), "{line:?}");
+    }
+}
+
+#[test]
+fn coverage_names_what_a_suite_forgets_and_can_fail_for_it() {
+    let files = ["DATA/chat.json", "DATA/chat.yaml"];
+    let (exit, out, _) = hearth_rules(&["coverage", files[0], files[1]]);
+    assert_eq!(exit, Exit::Fine, "{out}");
+    for expected in [
+        "/rooms/$room/.read: 1 true, 2 false, 0 failed\n",
+        "  never: the second branch of ?: (18:70 newData.hasChild('text') ? ",
+        "sides, ",
+    ] {
+        assert!(out.contains(expected), "{expected}\nis not in\n{out}");
+    }
+    for (percent, exit) in [("10", Exit::Fine), ("100", Exit::Found)] {
+        assert_eq!(
+            hearth_rules(&["coverage", "--fail-under", percent, files[0], files[1]]).0,
+            exit,
+            "{percent}"
+        );
+    }
+    let (_, out, _) = hearth_rules(&["coverage", "--format", "json", files[0], files[1]]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    let read = report["rules"].as_array().expect("a list").iter().find(|rule| rule["path"] == "/rooms/$room");
+    let counts = &read.expect("it is there")["counts"];
+    assert_eq!((&counts["true"], &counts["false"], &counts["error"]), (&1.into(), &2.into(), &0.into()));
+    let (_, out, _) = hearth_rules(&["coverage", "--format", "lcov", files[0], files[1]]);
+    for expected in ["SF:DATA/chat.json\n", "DA:13,3\n", "BRDA:13,", "end_of_record\n"] {
+        assert!(out.contains(expected), "{expected}\nis not in\n{out}");
+    }
+    let page = Temporary::new("");
+    let line = ["coverage", "--format", "html", "--output", page.name(), files[0], files[1]];
+    assert_eq!(hearth_rules(&line), (Exit::Fine, String::new(), String::new()));
+    let html = fs::read_to_string(&page.0).expect("the page");
+    for expected in [
+        "<i class=\"ok\"",
+        "<i class=\"part\"",
+        "<i class=\"miss\"",
+        "Never exercised",
+        "// Nobody enumerates",
+    ] {
+        assert!(html.contains(expected), "{expected}\nis not in\n{html}");
+    }
+    assert_eq!(hearth_rules(&["coverage", "CASES/rules-conformance.json"]).0, Exit::Trouble);
+}

@@ -1,0 +1,368 @@
+//! Runs one rule's expression (rules reference 2.4, 3 and 4).
+//!
+//! A loop over operations with a stack of values: nothing recurses, every operation is paid for, and the first thing
+//! that goes wrong ends the whole expression.
+
+use crate::ast::{ExprId, Logic};
+use crate::budget::Budget;
+use crate::claim::Claim;
+use crate::fault::{Failure, Fault};
+use crate::look::{Aspect, Look};
+use crate::outline::RuleId;
+use crate::place::{Place, When};
+use crate::program::{Op, Program, Step};
+use crate::query::QueryValues;
+use crate::text::text_method;
+use crate::types::{Method, Variable};
+use crate::value::{Value, binary, length, member, number_text};
+use hearth_tree::{Key, Node};
+use std::borrow::Cow;
+
+/// What is told while rules run.
+pub(crate) trait Observer {
+    /// A node of the data is reached, with rules for it or not.
+    fn node(&mut self, keys: &[Key]);
+    /// A rule begins to run.
+    fn rule(&mut self, rule: RuleId);
+    /// A part of it has a value.
+    fn part(&mut self, rule: RuleId, part: ExprId, value: &Value<'_>);
+    /// It ended.
+    fn outcome(&mut self, rule: RuleId, outcome: &Result<bool, Failure>);
+}
+
+/// Nobody looks.
+impl Observer for () {
+    fn node(&mut self, _keys: &[Key]) {}
+    fn rule(&mut self, _rule: RuleId) {}
+    fn part(&mut self, _rule: RuleId, _part: ExprId, _value: &Value<'_>) {}
+    fn outcome(&mut self, _rule: RuleId, _outcome: &Result<bool, Failure>) {}
+}
+
+/// What all rules of one operation see.
+#[derive(Clone, Copy)]
+pub(crate) struct World<'a> {
+    pub(crate) auth: &'a Claim,
+    pub(crate) now: f64,
+    pub(crate) query: &'a QueryValues,
+    pub(crate) before: Option<&'a Node>,
+    pub(crate) after: Option<&'a Node>,
+}
+
+/// Where a rule runs: the node of the data that it is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'a> {
+    pub(crate) keys: &'a [Key],
+    pub(crate) before: Option<&'a Node>,
+    pub(crate) after: Option<&'a Node>,
+}
+
+/// What a verdict uses up and gathers on its way.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pub(crate) budget: Budget,
+    /// Nothing, where nobody will ask what a verdict depends on.
+    pub(crate) looks: Option<Vec<Look>>,
+    pub(crate) saw_now: bool,
+}
+
+/// One run.
+pub(crate) struct Run<'r, 'a, O> {
+    pub(crate) world: &'r World<'a>,
+    pub(crate) site: Site<'a>,
+    pub(crate) account: &'r mut Account,
+    pub(crate) observer: &'r mut O,
+    pub(crate) rule: RuleId,
+}
+
+type Stack<'a> = Vec<Value<'a>>;
+
+impl<'a, O: Observer> Run<'_, 'a, O> {
+    /// Whether the rule holds.
+    pub(crate) fn run(&mut self, program: &'a Program) -> Result<bool, Failure> {
+        let mut stack: Stack<'a> = Vec::with_capacity(8);
+        let mut at = 0;
+        while let Some(Step { op, part }) = program.steps.get(at) {
+            let failed = |fault| Failure { part: *part, fault };
+            if !self.account.budget.spend(1) {
+                return Err(failed(Fault::OverBudget));
+            }
+            at = match jump(op, &mut stack).map_err(failed)? {
+                Flow::To(aim) => aim,
+                Flow::On => at + 1,
+                Flow::Compute => {
+                    let value = self.value(op, &mut stack).map_err(failed)?;
+                    self.observer.part(self.rule, *part, &value);
+                    stack.push(value);
+                    at + 1
+                }
+            };
+        }
+        match stack.pop() {
+            Some(Value::Bool(holds)) => Ok(holds),
+            other => {
+                let part = program.steps.last().map_or(ExprId(0), |step| step.part);
+                Err(Failure { part, fault: unsound("rule", other.as_ref()) })
+            }
+        }
+    }
+
+    /// Takes the operands of an operation from the stack and computes it.
+    fn value(&mut self, op: &'a Op, stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
+        Ok(match op {
+            Op::Null => Value::Null,
+            Op::Bool(value) => Value::Bool(*value),
+            Op::Number(number) => Value::Number(*number),
+            Op::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Op::Variable(variable) => self.variable(*variable),
+            Op::Member(name) => member(&pop(stack)?, name),
+            Op::Index => {
+                let index = pop(stack)?;
+                self.index(&pop(stack)?, &index)?
+            }
+            Op::QueryProperty(property) => {
+                pop(stack)?;
+                self.world.query.property(*property)
+            }
+            Op::Length => {
+                let text = pop_text(stack, "length")?;
+                self.afford(|budget| budget.scan(&text))?;
+                length(&text)
+            }
+            Op::Call(method) => self.call(*method, stack)?,
+            Op::Descend(keys) => Value::Place(pop_place(stack)?.descend(keys)),
+            Op::Matches(pattern) => {
+                let text = pop_text(stack, "matches")?;
+                self.afford(|budget| budget.match_text(&text, pattern.weight()))?;
+                Value::Bool(pattern.occurs_in(&text))
+            }
+            Op::HasChildren(None) => {
+                Value::Bool(self.look(pop_place(stack)?, Aspect::Value).is_some_and(is_inner))
+            }
+            Op::HasChildren(Some(count)) => self.has_children(*count, stack)?,
+            Op::Not => {
+                let operand = pop(stack)?;
+                let Value::Bool(holds) = operand else { return Err(unsound("!", Some(&operand))) };
+                Value::Bool(!holds)
+            }
+            Op::Negate => {
+                let operand = pop(stack)?;
+                let Value::Number(number) = operand else {
+                    return Err(Fault::NotNegatable { found: operand.kind() });
+                };
+                Value::Number(-number)
+            }
+            Op::Binary(operator) => {
+                let right = pop(stack)?;
+                binary(*operator, pop(stack)?, right, &mut self.account.budget)?
+            }
+            // Takes its own value to be seen as that of the whole.
+            Op::Settle => pop(stack)?,
+            Op::Decide { .. } | Op::Branch { .. } | Op::Jump { .. } => return Err(unsound("jump", None)),
+        })
+    }
+
+    fn variable(&mut self, variable: Variable) -> Value<'a> {
+        let Site { keys, before, after } = self.site;
+        match variable {
+            Variable::Auth => Value::from(self.world.auth),
+            Variable::Now => {
+                self.account.saw_now = true;
+                Value::Number(self.world.now)
+            }
+            Variable::Root => Value::Place(Place::new(When::Before, &[], self.world.before)),
+            Variable::Data => Value::Place(Place::new(When::Before, keys, before)),
+            Variable::NewData => Value::Place(Place::new(When::After, keys, after)),
+            Variable::Query => Value::Query,
+            Variable::Capture(depth) => match depth.checked_sub(1).and_then(|at| keys.get(at)) {
+                Some(key) => Value::Text(Cow::Borrowed(key.as_str())),
+                None => Value::Null,
+            },
+        }
+    }
+
+    /// A computed name is never converted: neither null nor a number names a member of an object.
+    fn index(&mut self, target: &Value<'a>, index: &Value<'a>) -> Result<Value<'a>, Fault> {
+        match (target, index) {
+            (_, Value::Text(name)) => {
+                self.afford(|budget| budget.scan(name))?;
+                Ok(member(target, name))
+            }
+            (Value::Claims(claim @ Claim::List(_)), Value::Number(at)) => {
+                Ok(Value::from(claim.member(&number_text(*at))))
+            }
+            (_, other) => Err(Fault::IndexNotAName { found: other.kind() }),
+        }
+    }
+
+    fn call(&mut self, method: Method, stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
+        let name = method.name();
+        Ok(match method {
+            Method::Val => match self.look(pop_place(stack)?, Aspect::Value) {
+                None => Value::Null,
+                Some(node) => node.value().map_or(Value::Object, Value::from),
+            },
+            Method::GetPriority => {
+                Value::from(self.look(pop_place(stack)?, Aspect::Value).and_then(Node::priority))
+            }
+            Method::Exists => Value::Bool(self.look(pop_place(stack)?, Aspect::Existence).is_some()),
+            Method::IsNumber | Method::IsString | Method::IsBoolean => {
+                let node = self.look(pop_place(stack)?, Aspect::Value);
+                Value::Bool(node.and_then(Node::value).is_some_and(|value| is_of_type(method, value)))
+            }
+            Method::Parent => {
+                let place = pop_place(stack)?;
+                let root = match place.when() {
+                    When::Before => self.world.before,
+                    When::After => self.world.after,
+                };
+                Value::Place(place.parent(root).ok_or(Fault::AboveRoot)?)
+            }
+            Method::Child => {
+                let path = pop_argument(stack, name)?;
+                Value::Place(self.child(pop_place(stack)?, &path)?)
+            }
+            Method::HasChild => {
+                let path = pop_argument(stack, name)?;
+                let child = self.child(pop_place(stack)?, &path)?;
+                Value::Bool(self.look(child, Aspect::Existence).is_some())
+            }
+            Method::Replace => {
+                let new = pop_argument(stack, name)?;
+                let old = pop_argument(stack, name)?;
+                let text = pop_text(stack, name)?;
+                text_method(method, &text, &[old, new], &mut self.account.budget)?
+            }
+            Method::Contains | Method::BeginsWith | Method::EndsWith => {
+                let part = pop_argument(stack, name)?;
+                let text = pop_text(stack, name)?;
+                text_method(method, &text, &[part], &mut self.account.budget)?
+            }
+            Method::ToLowerCase | Method::ToUpperCase => {
+                let text = pop_text(stack, name)?;
+                text_method(method, &text, &[], &mut self.account.budget)?
+            }
+            Method::Matches | Method::HasChildren => return Err(unsound(name, None)),
+        })
+    }
+
+    fn child(&mut self, place: Place<'a>, path: &str) -> Result<Place<'a>, Fault> {
+        // A key is looked up per segment; the text itself may be anything that a client wrote.
+        self.afford(|budget| budget.scan(path))?;
+        Ok(place.child(path))
+    }
+
+    /// All names are looked at before any child is: a name that is no text is an error whatever is there.
+    fn has_children(&mut self, count: usize, stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
+        let first = stack.len().checked_sub(count).ok_or_else(|| unsound("hasChildren", None))?;
+        let mut names = Vec::with_capacity(count);
+        for value in stack.drain(first..) {
+            names.push(
+                value
+                    .into_text()
+                    .map_err(|found| Fault::ArgumentNotAText { method: "hasChildren", found })?,
+            );
+        }
+        let place = pop_place(stack)?;
+        for name in names {
+            let child = self.child(place.clone(), &name)?;
+            if self.look(child, Aspect::Existence).is_none() {
+                return Ok(Value::Bool(false));
+            }
+        }
+        Ok(Value::Bool(true))
+    }
+
+    /// What is at a place; that it was looked at is remembered.
+    fn look(&mut self, place: Place<'a>, aspect: Aspect) -> Option<&'a Node> {
+        if let (Some(looks), When::Before) = (&mut self.account.looks, place.when()) {
+            looks.extend(place.path().map(|at| Look { at, aspect }));
+        }
+        place.node()
+    }
+
+    fn afford(&mut self, pay: impl FnOnce(&mut Budget) -> bool) -> Result<(), Fault> {
+        if pay(&mut self.account.budget) { Ok(()) } else { Err(Fault::OverBudget) }
+    }
+}
+
+enum Flow {
+    On,
+    To(usize),
+    /// The operation is no jump.
+    Compute,
+}
+
+fn jump(op: &Op, stack: &mut Stack<'_>) -> Result<Flow, Fault> {
+    match op {
+        Op::Decide { logic, settled } => match stack.last() {
+            Some(Value::Bool(left)) if *left == (*logic == Logic::Or) => Ok(Flow::To(*settled)),
+            Some(Value::Bool(_)) => {
+                stack.pop();
+                Ok(Flow::On)
+            }
+            other => Err(unsound("&& or ||", other)),
+        },
+        Op::Branch { otherwise } => match stack.pop() {
+            Some(Value::Bool(true)) => Ok(Flow::On),
+            Some(Value::Bool(false)) => Ok(Flow::To(*otherwise)),
+            other => Err(unsound("?", other.as_ref())),
+        },
+        Op::Jump { settled } => Ok(Flow::To(*settled)),
+        Op::Null
+        | Op::Bool(_)
+        | Op::Number(_)
+        | Op::Text(_)
+        | Op::Variable(_)
+        | Op::Member(_)
+        | Op::Index
+        | Op::QueryProperty(_)
+        | Op::Length
+        | Op::Call(_)
+        | Op::Descend(_)
+        | Op::Matches(_)
+        | Op::HasChildren(_)
+        | Op::Not
+        | Op::Negate
+        | Op::Binary(_)
+        | Op::Settle => Ok(Flow::Compute),
+    }
+}
+
+/// Something that the compiler should have made impossible. Said, not panicked about: a verdict denies.
+fn unsound(what: &'static str, found: Option<&Value<'_>>) -> Fault {
+    Fault::Unsound { what, found: found.map_or("nothing", Value::kind) }
+}
+
+fn pop<'a>(stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
+    stack.pop().ok_or_else(|| unsound("operator", None))
+}
+
+fn pop_place<'a>(stack: &mut Stack<'a>) -> Result<Place<'a>, Fault> {
+    let value = pop(stack)?;
+    let found = value.kind();
+    let Value::Place(place) = value else { return Err(Fault::Unsound { what: "snapshot method", found }) };
+    Ok(place)
+}
+
+/// What a text method is called on.
+fn pop_text<'a>(stack: &mut Stack<'a>, member: &'static str) -> Result<Cow<'a, str>, Fault> {
+    pop(stack)?.into_text().map_err(|found| Fault::NotAText { member, found })
+}
+
+fn pop_argument<'a>(stack: &mut Stack<'a>, method: &'static str) -> Result<Cow<'a, str>, Fault> {
+    pop(stack)?.into_text().map_err(|found| Fault::ArgumentNotAText { method, found })
+}
+
+fn is_inner(node: &Node) -> bool {
+    node.value().is_none()
+}
+
+const fn is_of_type(method: Method, value: &hearth_tree::Scalar) -> bool {
+    use hearth_tree::Scalar;
+    matches!(
+        (method, value),
+        (Method::IsNumber, Scalar::Number(_))
+            | (Method::IsString, Scalar::Text(_))
+            | (Method::IsBoolean, Scalar::Bool(_))
+    )
+}

@@ -1,0 +1,307 @@
+//! What is said about rules and verdicts: traces, coverage, missing indexes, lint.
+
+use crate::case::{Case, Operation};
+use hearth_rules::{Attempt, Claim, Coverage, Ruleset, Situation, debug_log, explain};
+use hearth_tree::{ChildPath, Order, Path, Range};
+use serde_json::{Value, json};
+
+fn case(rules: &Value, auth: &Value, data: &Value, op: &Value) -> Case {
+    Case::of(&json!({"rules": {"rules": rules}, "auth": auth, "now": 1000, "data": data, "op": op}))
+}
+
+/// The debug log and the explanation of an operation.
+fn told(case: &Case, value: &str) -> (String, String) {
+    let Case { rules, auth, now_ms, before, operation, budget } = case;
+    let situation = Situation { auth, now_ms: *now_ms, before, budget: *budget };
+    let (outcome, trace, attempt) = match operation {
+        Operation::Read(at, query) => {
+            let (verdict, trace) = rules.trace_read(&situation, at, query);
+            (verdict.outcome, trace, Attempt::Read(at))
+        }
+        Operation::Write { after, targets } => {
+            let (outcome, trace) = rules.trace_write(&situation, after, targets);
+            (outcome, trace, Attempt::Write(value, &targets[0].path))
+        }
+    };
+    (
+        debug_log(
+            rules,
+            attempt,
+            auth,
+            match &outcome {
+                Ok(()) => Ok(()),
+                Err(denial) => Err(denial),
+            },
+            &trace,
+        ),
+        explain(rules, &trace),
+    )
+}
+
+#[test]
+fn a_trace_reads_as_the_service_writes_it() {
+    let users =
+        json!({"users": {"$u": {".write": "!data.exists()", ".read": "data.val().length > auth.n || true"}}});
+    let form = json!({"f": {".write": true, ".validate": "newData.isString()"}});
+    let held = json!({"users": {"h": 1}});
+    for (rules, auth, data, op, expected) in [
+        (
+            &users,
+            json!(null),
+            &held,
+            json!({"kind": "set", "path": "/users/h", "value": {"uid": "h"}}),
+            "Attempt to write {\"uid\":\"h\"} to /users/h with auth=null\n    /\n    /users\n    /users/h:.write: \"!data.exists()\"\n      => false\n\nNo .write rule allowed the operation.\nWrite was denied.\n",
+        ),
+        (
+            &users,
+            json!({"uid": "a\"b"}),
+            &held,
+            json!({"kind": "read", "path": "/users/h"}),
+            "Attempt to read /users/h with auth={\"uid\":\"a\\\"b\"}\n    /\n    /users\n    /users/h:.read: \"data.val().length > auth.n || true\"\n      => false\n\nNo .read rule allowed the operation.\nRead was denied.\n",
+        ),
+        (
+            &form,
+            json!(null),
+            &json!(null),
+            json!({"kind": "set", "path": "/f", "value": 5}),
+            "Attempt to write 5 to /f with auth=null\n    /\n    /f:.write: \"true\"\n      => true\n    /f:.validate: \"newData.isString()\"\n      => false\n\nthe `.validate` rule for `/f` does not accept what would be there\nWrite was denied.\n",
+        ),
+        (
+            &form,
+            json!(null),
+            &json!(null),
+            json!({"kind": "set", "path": "/f", "value": "x"}),
+            "Attempt to write \"x\" to /f with auth=null\n    /\n    /f:.write: \"true\"\n      => true\n    /f:.validate: \"newData.isString()\"\n      => true\n\nWrite was allowed.\n",
+        ),
+    ] {
+        let value = op["value"].to_string();
+        let (log, _) = told(&case(rules, &auth, data, &op), &value);
+        assert_eq!(log, expected);
+    }
+}
+
+#[test]
+fn an_explanation_gives_every_part_its_value_and_every_failure_its_reason() {
+    let rules = json!({"rooms": {"$room": {
+        ".write": "auth.uid === $room && newData.child('n').val() > 3",
+        ".read": "data.child('n').val() + 1 > 3",
+    }}});
+    for (op, expected) in [
+        (
+            json!({"kind": "set", "path": "/rooms/ann", "value": {"n": 2}}),
+            "/\n  no rule to ask here\n/rooms\n  no rule to ask here\n/rooms/ann\n  /rooms/$room/.write (1:78): auth.uid === $room && newData.child('n').val() > 3\n      auth                           = {…}\n      auth.uid                       = \"ann\"\n      $room                          = \"ann\"\n      auth.uid === $room             = true\n      newData.child('n').val()       = 2\n      newData.child('n').val() > 3   = false\n    => false\n",
+        ),
+        (
+            json!({"kind": "read", "path": "/rooms/ann"}),
+            "/\n  no rule to ask here\n/rooms\n  no rule to ask here\n/rooms/ann\n  /rooms/$room/.read (1:37): data.child('n').val() + 1 > 3\n      data.child('n').val() = null\n      data.child('n').val() + 1: `+` adds numbers and joins texts; found null and a number\n    => failed, so it does not grant\n",
+        ),
+    ] {
+        let (_, explanation) = told(&case(&rules, &json!({"uid": "ann"}), &json!(null), &op), "");
+        let squeezed =
+            |text: &str| text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        assert_eq!(squeezed(&explanation), squeezed(expected), "\n{explanation}");
+    }
+}
+
+#[test]
+fn coverage_counts_sides_as_a_hand_does() {
+    let rules = json!({"a": {
+        ".read": "auth != null && (data.exists() ? true : data.val() > 1)",
+        ".write": "true",
+        ".validate": "newData.isString() || newData.isNumber()",
+    }});
+    let (ann, nobody, one, empty) = (json!({"uid": "ann"}), json!(null), json!({"a": 1}), json!(null));
+    let read = json!({"kind": "read", "path": "/a"});
+    let set = |value: Value| json!({"kind": "set", "path": "/a", "value": value});
+    let steps = [
+        (&nobody, &one, read.clone()),
+        (&ann, &one, read.clone()),
+        (&ann, &one, read),
+        (&ann, &empty, set(json!("x"))),
+    ];
+    let ruleset = case(&rules, &ann, &one, &steps[0].2).rules;
+    let mut coverage = Coverage::new(&ruleset);
+    for (auth, data, op) in &steps {
+        // Each in a coverage of its own, merged: as a suite that runs side by side does.
+        let case = case(&rules, auth, data, op);
+        let mut own = Coverage::new(&ruleset);
+        let situation =
+            Situation { auth: &case.auth, now_ms: case.now_ms, before: &case.before, budget: case.budget };
+        match &case.operation {
+            Operation::Read(at, query) => {
+                ruleset.cover_read(&situation, at, query, &mut own);
+            }
+            Operation::Write { after, targets } => {
+                ruleset.cover_write(&situation, after, targets, &mut own).expect("it is allowed");
+            }
+        }
+        coverage.merge(&own);
+    }
+    let points: Vec<String> = coverage
+        .points(&ruleset)
+        .iter()
+        .map(|point| format!("{} {} {}", ruleset.rule(point.rule).kind(), point.side, point.hits))
+        .collect();
+    assert_eq!(
+        points,
+        [
+            ".read true 2",
+            ".read false 1",
+            ".read the first branch of ?: 2",
+            ".read the second branch of ?: 0",
+            ".read decided by the left side of && 1",
+            ".read decided by the right side of && 2",
+            ".validate true 1",
+            ".validate false 0",
+            ".validate decided by the left side of || 1",
+            ".validate decided by the right side of || 0",
+            ".write evaluated 1",
+        ]
+    );
+    let (read, _) = ruleset.rules().next().expect("three rules");
+    let parts: Vec<_> = coverage
+        .parts(&ruleset, read)
+        .map(|(part, counts)| {
+            let text = &ruleset.rule(read).text().as_str()[ruleset.rule(read).part(part).range()];
+            format!("{text}: {} {} {}", counts.truths, counts.falsehoods, counts.others)
+        })
+        .collect();
+    assert!(parts.contains(&"auth != null: 2 1 0".to_owned()), "{parts:?}");
+    assert!(parts.contains(&"data.val() > 1: 0 0 0".to_owned()), "{parts:?}");
+}
+
+#[test]
+fn an_index_is_of_its_node_alone() {
+    let rules = json!({"rules": {
+        ".indexOn": "top",
+        "rooms": {".indexOn": ["topic", "meta/created"], "hidden": {}, "$room": {".indexOn": ".value"}},
+    }});
+    let ruleset = Ruleset::compile(&rules.to_string()).expect("valid");
+    let child = |path: &str| Order::Child(ChildPath::parse(path).expect("a path"), Range::ALL);
+    let value = || Order::Value(Range::ALL);
+    for (at, order, missing) in [
+        ("/", child("top"), None),
+        ("/rooms", child("topic"), None),
+        ("/rooms", child("meta/created"), None),
+        ("/rooms", child("top"), Some("top")),
+        ("/rooms", value(), Some(".value")),
+        ("/rooms/x", value(), None),
+        ("/rooms/hidden", value(), Some(".value")),
+        ("/rooms/x/y", child("meta/at"), Some("meta/at")),
+        ("/rooms/x/y", Order::Key(Range::ALL), None),
+        ("/rooms/x/y", Order::Priority(Range::ALL), None),
+    ] {
+        let at = Path::parse(at).expect("a path");
+        let expected = missing.map(|on| {
+            format!("Index not defined, add \".indexOn\": \"{on}\", for path \"{at}\", to the rules")
+        });
+        assert_eq!(ruleset.missing_index(&at, &order).map(|missing| missing.to_string()), expected, "{at}");
+    }
+}
+
+/// The codes of what is suspicious, each with the place that it is about.
+fn check_lint(rules: &Value, expected: &[(&str, &str)]) {
+    let ruleset = Ruleset::compile(&json!({"rules": rules}).to_string()).expect("valid rules");
+    let found = ruleset.lint();
+    let told: Vec<(&str, &str)> = found.iter().map(|each| (each.at.as_str(), each.lint.code())).collect();
+    let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(told, expected, "{rules}\n{}", shown.join("\n"));
+}
+
+#[test]
+fn lint_finds_open_doors_and_rules_that_do_not_do_what_they_seem_to() {
+    let validated =
+        |rule: &str| json!({"a": {".write": "auth.uid == 'x' && newData.exists()", ".validate": rule}});
+    for (rules, expected) in [
+        (json!({}), [].as_slice()),
+        (json!({".read": false, ".write": false}), &[]),
+        (json!({".read": true}), &[("/.read", "open-root")]),
+        (json!({".read": "1 == 1"}), &[("/.read", "open-root"), ("/.read", "decided-comparison")]),
+        (json!({".read": "now < 1700000000000"}), &[("/.read", "open-root-for-a-time")]),
+        (json!({".read": "auth != null"}), &[("/.read", "open-root-to-signed-in")]),
+        (json!({".read": "null !== auth.uid"}), &[("/.read", "open-root-to-signed-in")]),
+        (json!({"a": {".read": "auth != null"}}), &[]),
+        (json!({".write": "auth.admin == true"}), &[("/.write", "unvalidated-write")]),
+        (
+            json!({"a": {".write": true, "b": {".validate": "newData.isString()"}}}),
+            &[("/a/.write", "public-write")],
+        ),
+        (
+            json!({"a": {".read": true, "b": {".read": false, "c": {".read": "auth != null"}}}}),
+            &[("/a/b/.read", "cannot-take-back"), ("/a/b/c/.read", "overruled")],
+        ),
+        (json!({"$k": {".read": "$k == 7"}}), &[("/$k/.read", "decided-comparison")]),
+        (json!({"$k": {".read": "$k > 7"}}), &[("/$k/.read", "always-fails")]),
+        (json!({"$k": {".read": "$k > '7'"}}), &[]),
+        (json!({"a": {".read": "data.exists() && false"}}), &[("/a/.read", "never-holds")]),
+        (json!({"a": {".read": "!(data.exists() && false)"}}), &[]),
+        (json!({"a": {".validate": "newData.isString()"}}), &[("/a/.validate", "validate-never-runs")]),
+        (json!({"a": {".validate": "newData.isString()", "b": {".write": "auth.uid == 'x'"}}}), &[]),
+        (validated("newData.exists() && newData.isString()"), &[("/a/.validate", "exists-in-validate")]),
+        (validated("newData.isString() && newData.isNumber()"), &[("/a/.validate", "never-holds")]),
+        (validated("newData.isString() || newData.isNumber()"), &[]),
+        (validated("newData.isString() && newData.child('x').isNumber()"), &[]),
+        (validated("newData.val().matches(/^a|b$/)"), &[("/a/.validate", "loose-anchors")]),
+        (validated("newData.val().matches(/^(a|b)$/)"), &[]),
+        (validated("newData.val().matches(/^[|]$/)"), &[]),
+        (validated("data.val() == null || newData.val() == data.val()"), &[]),
+        (
+            json!({"a": {".write": "auth.uid == 'x'", ".validate": "newData.val() > data.val()"}}),
+            &[("/a/.validate", "deletes-skip-validate")],
+        ),
+        (
+            json!({"box": {"lid": {}, "$k": {".read": "auth != null", ".validate": false}}}),
+            &[("/box/$k/.validate", "validate-never-runs"), ("/box/lid", "hides-capture")],
+        ),
+        (json!({"box": {"lid": {".read": false}, "$k": {".read": "auth != null"}}}), &[]),
+        (
+            json!({"f": {".write": "auth.uid == 'x'", "name": {".validate": "newData.isString()"}, "$other": {".validate": false}}}),
+            &[],
+        ),
+    ] {
+        check_lint(&rules, expected);
+    }
+}
+
+#[test]
+fn lint_looks_at_size_and_depth() {
+    let deep = (0..33).fold(json!({".read": "auth.uid == 'x'"}), |below, _| json!({"k": below}));
+    let found = Ruleset::compile(&json!({"rules": deep}).to_string()).expect("valid").lint();
+    assert_eq!(found.iter().map(|each| each.lint.code()).collect::<Vec<_>>(), ["too-deep"]);
+    let long = format!("{{\"rules\": {{}}}}{}", " ".repeat(256 * 1024));
+    let found = Ruleset::compile(&long).expect("valid").lint();
+    assert_eq!(found.iter().map(|each| each.lint.code()).collect::<Vec<_>>(), ["large-document"]);
+}
+
+#[test]
+fn claims_come_from_json_within_a_depth() {
+    let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    for (levels, fits) in [(32, true), (33, false)] {
+        assert_eq!(serde_json::from_str::<Claim>(&nested(levels)).is_ok(), fits, "{levels}");
+    }
+    let claims = r#"{"a":[1,null,true],"b":{"c":"x\"\u0001"}}"#;
+    assert_eq!(serde_json::from_str::<Claim>(claims).expect("claims").to_string(), claims);
+}
+
+/// What is made of a document must not be larger than the document by more than a factor: everything here is within the
+/// bounds of a document and would take gigabytes or minutes otherwise.
+#[test]
+fn what_is_said_about_a_large_document_is_bounded() {
+    let name = "k".repeat(768);
+    let wide: String = (0..40_000).map(|key| format!("\"{key}\":{{\".read\":1}},")).collect();
+    let deep = (0..60).fold(format!("{{{wide}}}"), |below, _| format!("{{\"{name}\":{below}}}"));
+    let rejected = Ruleset::compile(&format!("{{\"rules\":{deep}}}")).expect_err("numbers are no rules");
+    assert_eq!(rejected.diagnostics().len(), 100);
+    let wide: String = (0..30_000).map(|key| format!("\"{key}\":{{\".read\":\"1==2\"}},")).collect();
+    let deep = (0..60).fold(format!("{{{wide}}}"), |below, _| format!("{{\"{name}\":{below}}}"));
+    let ruleset = Ruleset::compile(&format!("{{\"rules\":{deep}}}")).expect("valid");
+    assert_eq!(ruleset.rules().count(), 30_000);
+    assert!(ruleset.lint().len() <= 1000);
+    let long = format!("data.isString(){}", " && data.isString()".repeat(40_000));
+    let rules = json!({".read": long, ".write": false});
+    let case = case(&rules, &json!(null), &json!("x"), &json!({"kind": "read", "path": "/"}));
+    let (log, explanation) = told(&case, "");
+    assert!(log.len() < 10_000 && explanation.len() < 20_000_000, "{} and {}", log.len(), explanation.len());
+    let found = case.rules.lint();
+    assert_eq!(found.iter().map(|each| each.lint.code()).collect::<Vec<_>>(), ["large-document"]);
+}
