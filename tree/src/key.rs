@@ -190,7 +190,8 @@ const fn utf16_rank(byte: u8) -> u8 {
 }
 
 /// The start of a text for a message, on one line whatever it holds.
-pub(crate) struct Excerpt<'a>(pub(crate) &'a str);
+#[derive(Clone, Copy, Debug)]
+pub struct Excerpt<'a>(pub &'a str);
 
 impl fmt::Display for Excerpt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -30,7 +30,7 @@ pub use json::{
     ReadError, ReadOptions, Reader, UpdateParts, UpdateSeed, ValueSeed, read_node, read_priority,
     read_update, read_value, repair_surrogates,
 };
-pub use key::{Key, KeyError, key_order, text_order};
+pub use key::{Excerpt, Key, KeyError, key_order, text_order};
 pub use limits::{DEPTH_MAX, KEY_BYTES_MAX, TEXT_BYTES_MAX};
 pub use node::{ChildIter, Children, Node};
 pub use order::SortValue;
@@ -41,4 +41,4 @@ pub use scalar::{NotFinite, Number, Priority, Scalar, Text, TextTooLong};
 pub use server_value::ServerValue;
 pub use snapshot::Snapshot;
 pub use view::{ChildChange, IndexNeeded, View, ViewIter};
-pub use write::{Assignment, Part, ResolveError, Target, Update, Write, WriteError};
+pub use write::{Assigned, Assignment, Part, ResolveError, Target, Update, Write, WriteError};

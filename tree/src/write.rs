@@ -26,9 +26,12 @@ pub struct Assignment {
     to: Assigned,
 }
 
+/// What a place shall become, before it is resolved.
 #[derive(Clone, Debug, PartialEq)]
-enum Assigned {
+pub enum Assigned {
+    /// This value with its priority, or nothing.
     Value(Option<Draft>),
+    /// The same value and children with this priority.
     Priority(Option<Pending<Priority>>),
 }
 
@@ -149,6 +152,11 @@ impl Assignment {
     /// The node that is written, or whose priority is.
     pub const fn at(&self) -> &Path {
         &self.at
+    }
+
+    /// What it shall become.
+    pub const fn to(&self) -> &Assigned {
+        &self.to
     }
 
     /// What of the node is written.

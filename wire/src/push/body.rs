@@ -1,0 +1,137 @@
+//! Data on their way to many listens, encoded once.
+//!
+//! Why the tag comes last: all listens at a place are sent the same bytes up to it, so a tag costs a copy and not
+//! another encoding, and untagged listens share the text itself.
+
+use super::{RangeData, push};
+use crate::number::Tag;
+use crate::text::{PlaceBelow, Post, Shown, Unrooted, encode};
+use hearth_tree::{Edit, Form, Json, Node, Part, Path, To};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use std::borrow::Cow;
+
+/// A `d`, `m` or `rm`, complete but for the tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// The message without a tag.
+    text: String,
+}
+
+/// What stands behind the place of the tag: the ends of the body, of the payload and of the message.
+const END: &str = "}}}";
+
+#[derive(Serialize)]
+struct Fields<P, D> {
+    p: P,
+    d: D,
+}
+
+impl Body {
+    /// `d`: what a place, or its priority, is now. O(nodes).
+    pub fn set(edit: &Edit) -> Self {
+        let p = Shown(EditedPlace(edit));
+        Self { text: encode(&push("d", Fields { p, d: Content(&edit.to) })) }
+    }
+
+    /// `m`: what several places, all of them below `at`, are now. Clients apply all of it together. The priority of
+    /// `at` itself may be among them; its value may not, that is a [`Body::set`]. O(nodes).
+    pub fn merge(at: &Path, edits: &[Edit]) -> Self {
+        assert!(!edits.is_empty(), "a merge says something");
+        Self { text: encode(&push("m", Fields { p: Shown(Unrooted(at)), d: Merged { at, edits } })) }
+    }
+
+    /// `rm`: what is in some ranges of the leaves below `at`. O(nodes).
+    pub fn ranges(at: &Path, ranges: &[RangeData]) -> Self {
+        Self { text: encode(&push("rm", Fields { p: Shown(Unrooted(at)), d: ranges })) }
+    }
+
+    /// The message for one listen. Free without a tag, one copy with one.
+    pub fn with_tag(&self, tag: Option<Tag>) -> Cow<'_, str> {
+        match tag {
+            None => Cow::Borrowed(&self.text),
+            Some(tag) => {
+                let start = self.text.strip_suffix(END).expect("a body ends with three closing braces");
+                Cow::Owned(format!("{start},\"t\":{tag}{END}"))
+            }
+        }
+    }
+
+    /// The message for the only listen.
+    pub fn into_text(mut self, tag: Option<Tag>) -> String {
+        if let Some(tag) = tag {
+            self.text.truncate(self.text.len() - END.len());
+            self.text.push_str(&format!(",\"t\":{tag}{END}"));
+        }
+        self.text
+    }
+}
+
+/// The place of an edit, as a server writes it.
+struct EditedPlace<'a>(&'a Edit);
+
+impl std::fmt::Display for EditedPlace<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Edit { at, to } = self.0;
+        match (to, at.keys()) {
+            (To::Node(_), _) => Unrooted(at).fmt(f),
+            (To::Priority(_), []) => f.write_str(".priority"),
+            (To::Priority(_), _) => write!(f, "{}/.priority", Unrooted(at)),
+        }
+    }
+}
+
+/// What a place is now.
+struct Content<'a>(&'a To);
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            To::Node(node) => json(node.as_ref()).serialize(serializer),
+            To::Priority(priority) => priority.serialize(serializer),
+        }
+    }
+}
+
+const fn json(node: Option<&Node>) -> Json<'_> {
+    Json::new(node, Form::SOCKET)
+}
+
+/// Places below another, by their relative paths.
+struct Merged<'a> {
+    at: &'a Path,
+    edits: &'a [Edit],
+}
+
+impl Serialize for Merged<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(self.edits.len()))?;
+        for Edit { at, to } in self.edits {
+            let below = at.strip(self.at).expect("a listen is told of what is below it");
+            let part = match to {
+                To::Node(_) => Part::Value,
+                To::Priority(_) => Part::Priority,
+            };
+            assert!(
+                part == Part::Priority || !below.is_here(),
+                "the value of the place itself is set, not merged"
+            );
+            members.serialize_entry(&Shown(PlaceBelow { below, part }), &Content(to))?;
+        }
+        members.end()
+    }
+}
+
+impl Serialize for RangeData {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        if let Some(after) = &self.after {
+            fields.serialize_entry("s", &Shown(Post(after)))?;
+        }
+        if let Some(up_to) = &self.up_to {
+            fields.serialize_entry("e", &Shown(Post(up_to)))?;
+        }
+        fields.serialize_entry("m", &json(self.data.as_ref()))?;
+        fields.end()
+    }
+}
