@@ -13,7 +13,6 @@ use crate::query::QueryValues;
 use crate::ruleset::Ruleset;
 use crate::value::Value;
 use hearth_tree::{Key, Path, Snapshot, Target};
-use std::borrow::Cow;
 
 /// Most rules whose running a trace keeps; a write can run a rule for each of a million nodes.
 pub const TRACED_RULES_MAX: usize = 1000;
@@ -157,7 +156,7 @@ pub fn debug_log(
     let text = |run: &RuleRun| {
         let rule = ruleset.rule(run.rule);
         let holds = matches!(run.outcome, Ok(true));
-        format!("{}: \"{}\"\n      => {holds}\n", rule.kind(), shown(rule.text().as_str()))
+        format!("{}: \"{}\"\n      => {holds}\n", rule.kind(), one_line(rule.text().as_str()))
     };
     for visit in &trace.visits {
         let at = &visit.at;
@@ -197,7 +196,6 @@ fn explain_run(ruleset: &Ruleset, run: &RuleRun) -> String {
     let rule = ruleset.rule(run.rule);
     let source = rule.text().as_str();
     let position = ruleset.lines().position(ruleset.source(), rule.text().span().start);
-    let one_line = |text: &str| shown(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = format!(
         "  {} ({}:{}): {}\n",
         ruleset.rule_path(run.rule),
@@ -230,12 +228,12 @@ fn explain_run(ruleset: &Ruleset, run: &RuleRun) -> String {
     text
 }
 
-/// The start of a long expression. O(1) in what is left out.
-fn shown(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHOWN_CHARS_MAX) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
+/// An expression on one line, without what a terminal would obey; the start of a long one. O(1) in what is left out.
+fn one_line(text: &str) -> String {
+    let end = text.char_indices().nth(SHOWN_CHARS_MAX).map(|(end, _)| end);
+    let words: Vec<&str> = text[..end.unwrap_or(text.len())].split_whitespace().collect();
+    let shown = words.join(" ").replace(char::is_control, "\u{fffd}");
+    if end.is_some() { shown + "…" } else { shown }
 }
 
 const fn is_literal(kind: &ExprKind) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::Exit;
 use crate::excerpt::excerpt;
-use crate::files::{Trouble, read, show_rejected};
+use crate::files::{Trouble, plain, read, show_rejected};
 use crate::report::sarif::{Finding, Level, sarif};
 use hearth_rules::{Diagnostic, Lines, Position, Ruleset, Warning};
 use serde_json::{Value, json};
@@ -80,13 +80,9 @@ impl Checked<'_> {
             Ok(warnings) => {
                 for warning in warnings {
                     let Position { line, column } = warning.position;
-                    writeln!(
-                        out,
-                        "warning: {file}:{line}:{column}: {} [{}]",
-                        warning.lint,
-                        warning.lint.code()
-                    )?;
-                    write!(out, "  in {}\n{}", warning.at, excerpt(&self.source, warning.span))?;
+                    let (lint, code) = (plain(&warning.lint.to_string()), warning.lint.code());
+                    writeln!(out, "warning: {file}:{line}:{column}: {lint} [{code}]")?;
+                    write!(out, "  in {}\n{}", plain(&warning.at), excerpt(&self.source, warning.span))?;
                 }
                 match warnings.len() {
                     0 => writeln!(out, "{file}: in order")?,

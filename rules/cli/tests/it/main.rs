@@ -225,6 +225,23 @@ fn check_warns_without_failing_unless_it_is_told_to() {
 }
 
 #[test]
+fn what_a_terminal_would_obey_is_not_shown() {
+    let escape = "\\u001b[2J";
+    let broken =
+        format!("{{\"rules\": {{\".read\": \"data['{escape}'] == 1\", \"${escape}\": {{}}, \"$b\": {{}}}}}}");
+    let valid = format!("{{\"rules\": {{\".read\": \"auth.uid == '{escape}'\"}}}}");
+    let (broken, valid) = (Temporary::new(&broken), Temporary::new(&valid));
+    for line in [
+        ["check", broken.name()].as_slice(),
+        &["explain", valid.name(), "--as", "ada", "read", "/"],
+        &["check", valid.name()],
+    ] {
+        let (_, out, err) = hearth_rules(line);
+        assert!(!out.is_empty() && !(out + &err).contains('\u{1b}'), "{line:?}");
+    }
+}
+
+#[test]
 fn explain_shows_the_way_to_a_verdict() {
     for (line, exit, expected) in [
         (
