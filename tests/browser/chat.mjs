@@ -206,10 +206,13 @@ test('after a long time offline there is no hole in the conversation', async () 
   cable.cut();
   await shows(ada.locator('#offline'), 'Offline');
   const missed = Array.from({ length: PAGE + 20 }, (_, number) => `missed ${String(number).padStart(3, '0')}`);
-  await writeBehind(room, missed);
+  await writeBehind(room, await ada.locator('.message').last().getAttribute('data-id'), missed);
+  // Her own words stand beyond the hole, and must not be taken for its other side.
+  await say(ada, 'is anybody there?');
   cable.mend();
   await shows(ada.locator('.message'), missed.at(-1));
-  assert.deepEqual(await textsOf(ada), missed.slice(-PAGE));
+  await isGone(ada.locator('.unconfirmed'));
+  assert.deepEqual(await textsOf(ada), [...missed.slice(1 - PAGE), 'is anybody there?']);
 
   // Back to the beginning, as far as it takes.
   await ada.locator('#messages').evaluate((list) => {
@@ -220,7 +223,7 @@ test('after a long time offline there is no hole in the conversation', async () 
     list.scrollTop = 0;
   });
   await ada.locator('#beginning').waitFor({ timeout: WAIT_MS });
-  assert.deepEqual(await textsOf(ada), [...before, ...missed]);
+  assert.deepEqual(await textsOf(ada), [...before, ...missed, 'is anybody there?']);
 });
 
 test('nobody\'s words become part of the page', async () => {
@@ -323,13 +326,13 @@ async function takePicture(page, name) {
   await page.screenshot({ path: path.join(pictures, `${name}.png`) });
 }
 
-/** Messages of a stranger, past the cable and with the rights of the operator. */
-async function writeBehind(address, texts) {
+/** Messages of a stranger right after the message `id`, past the cable and with the rights of the operator. */
+async function writeBehind(address, id, texts) {
   const room = new URL(address).hash.slice(1);
   const at = Date.now();
   const messages = texts.map((text, number) => [
-    // Keys that sort after every push id made until now, and in this order.
-    `-z${String(number).padStart(18, '0')}`,
+    // Sorts after that id, and before every one made later.
+    `${id}${String(number).padStart(3, '0')}`,
     { from: 'stranger', name: 'Mary', text, at },
   ]);
   const response = await fetch(new URL(`/messages/${room}.json?ns=chat`, process.env.HEARTH_URL), {
