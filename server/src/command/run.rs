@@ -5,7 +5,6 @@ use crate::auth::SecretError;
 use crate::config::ConfigError;
 use crate::database::Databases;
 use crate::mode::Mode;
-use crate::sessions::Sessions;
 use crate::threads::Threads;
 use crate::transport::{Server, router, serve};
 use hearth_rules::Ruleset;
@@ -117,13 +116,18 @@ impl Settled {
         // With no standard error there is nobody to tell.
         drop(write!(io::stderr(), "{}", welcome(&mode, address)));
         let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
-        let sessions = Arc::new(Sessions::default());
-        let server = Server { databases, sessions: sessions.clone(), mode: Arc::new(mode) };
+        let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode) };
         writeln!(io::stdout(), "listening on http://{address}")?;
+        let mut signals = async || {
+            tokio::select! {
+                _ = terminated.recv() => {}
+                _ = interrupted.recv() => {}
+            }
+        };
+        let sessions = server.sessions.clone();
         tokio::select! {
             () = serve(listener, router(server), &sessions) => {}
-            _ = terminated.recv() => {}
-            _ = interrupted.recv() => {}
+            () = signals() => {}
         }
         let finished = async {
             sessions.close().await;
@@ -136,9 +140,50 @@ impl Settled {
                 }
             }
             // Whoever asks twice does not want to wait.
-            _ = terminated.recv() => {}
-            _ = interrupted.recv() => {}
+            () = signals() => {}
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::{Dev, Reach};
+    use futures_util::{SinkExt, StreamExt};
+    use hearth_tree::Path;
+    use hearth_wire::Addressed;
+    use tokio::net::TcpStream;
+    use tokio_tungstenite::tungstenite::Message;
+
+    #[tokio::test]
+    async fn the_end_of_the_server_makes_the_armed_writes() {
+        let (threads, _running) = Threads::start(&Handle::current()).unwrap();
+        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None });
+        let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
+        let server = Server { databases: databases.clone(), sessions: Arc::default(), mode: Arc::new(mode) };
+        let sessions = server.sessions.clone();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = async {
+            let stream = TcpStream::connect(address).await.unwrap();
+            let url = format!("ws://{address}/.ws?v=5");
+            let (mut socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
+            let arm = r#"{"t": "d", "d": {"r": 1, "a": "o", "b": {"p": "/ada", "d": "offline"}}}"#;
+            socket.send(Message::text(arm)).await.unwrap();
+            let _handshake = socket.next().await.unwrap().unwrap();
+            let armed = socket.next().await.unwrap().unwrap();
+            assert!(armed.to_text().unwrap().contains(r#""s":"ok""#), "{armed}");
+            socket
+        };
+        let _socket = tokio::select! {
+            () = serve(listener, router(server), &sessions) => unreachable!("it serves for ever"),
+            socket = client => socket,
+        };
+        let database = databases.find(&Addressed::Default).await.unwrap();
+        let written = || database.published().tree.get(&Path::parse("/ada").unwrap()).is_some();
+        assert!(!written());
+        timeout(PATIENCE, sessions.close()).await.unwrap();
+        assert!(written());
     }
 }
