@@ -4,8 +4,8 @@
 //! operator believes to be in force. All of them are told at once, each with its line.
 
 use crate::auth::Origin;
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
-use std::fmt::Write;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, Unexpected, Visitor};
+use std::fmt::{self, Write};
 use std::fs;
 use std::io;
 use std::ops::Range;
@@ -104,5 +104,30 @@ impl<'de> Deserialize<'de> for Origin {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).map_err(D::Error::custom)
+    }
+}
+
+/// A port; says so if something else stands there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Port(pub(crate) u16);
+
+impl<'de> Deserialize<'de> for Port {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_i64(PortVisitor)
+    }
+}
+
+struct PortVisitor;
+
+impl Visitor<'_> for PortVisitor {
+    type Value = Port;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a port, a number from 0 to 65535")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Port, E> {
+        let port = u16::try_from(number).map(Port);
+        port.map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
     }
 }

@@ -3,7 +3,7 @@
 use super::run::{RunError, Settled, read_rules};
 use super::{Basics, LISTEN, address};
 use crate::auth::{Origin, Secret};
-use crate::config::{self, Config};
+use crate::config::{self, Config, Port};
 use crate::mode::{Dev, Mode, Reach};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
 struct File {
     memory: Option<bool>,
     listen: Option<IpAddr>,
-    port: Option<u16>,
+    port: Option<Port>,
     rules: Option<PathBuf>,
     allow_remote: Option<bool>,
     #[serde(default)]
@@ -60,7 +60,7 @@ impl Arguments {
         };
         let allowed = if allow_origin.is_empty() { file.allow_origin } else { allow_origin };
         let rules = read_rules(basics.rules.or(file.rules).as_deref())?;
-        let address = address(Some(listen), basics.port.or(file.port));
+        let address = address(Some(listen), basics.port.or(file.port.map(|Port(port)| port)));
         Ok(Settled { address, mode: Mode::Dev(Dev { reach, allowed, rules }) })
     }
 }

@@ -49,7 +49,7 @@ struct Basics {
     #[arg(long, value_name = "ADDRESS", env = "HEARTH_LISTEN")]
     listen: Option<IpAddr>,
     /// The port to listen on; 9000 if nothing is said, 0 takes a free one.
-    #[arg(long, env = "HEARTH_PORT")]
+    #[arg(long, env = "HEARTH_PORT", value_parser = port)]
     port: Option<u16>,
     /// Security rules for all databases.
     #[arg(long, value_name = "FILE", env = "HEARTH_RULES")]
@@ -58,6 +58,11 @@ struct Basics {
 
 const LISTEN: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PORT: u16 = 9_000;
+
+/// The range instead of the parser's words about digits.
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a port: a number from 0 to 65535 is allowed"))
+}
 
 fn address(listen: Option<IpAddr>, port: Option<u16>) -> SocketAddr {
     SocketAddr::new(listen.unwrap_or(LISTEN), port.unwrap_or(PORT))

@@ -3,7 +3,7 @@
 use super::run::{RunError, Settled, read_rules};
 use super::{Basics, address};
 use crate::auth::Secret;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Port};
 use crate::mode::{Mode, Serve};
 use hearth_wire::Namespace;
 use serde::de::{Deserialize, Deserializer, Error};
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
 struct File {
     memory: Option<bool>,
     listen: Option<IpAddr>,
-    port: Option<u16>,
+    port: Option<Port>,
     rules: Option<PathBuf>,
     #[serde(default)]
     namespaces: Vec<Name>,
@@ -81,7 +81,8 @@ impl Arguments {
         if serve.namespaces.is_empty() {
             return Err(RunError::NoNamespace);
         }
-        let address = address(basics.listen.or(file.listen), basics.port.or(file.port));
+        let address =
+            address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
         Ok(Settled { address, mode: Mode::Serve(serve) })
     }
 }
