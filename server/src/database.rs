@@ -4,7 +4,8 @@ use crate::threads::{Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use hearth_engine::{Door, Identity, Published, Request, SessionId};
-use hearth_wire::Addressed;
+use hearth_wire::{Addressed, Namespace};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
@@ -69,11 +70,35 @@ impl Database {
     }
 }
 
+/// Why there is no database.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FindError {
+    /// None has that name, and none is made by use.
+    #[error("there is no database `{name}` here")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// Too late.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// Which databases there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// Every one that somebody asks for.
+    OnUse,
+    /// These.
+    Listed(BTreeSet<Namespace>),
+}
+
 /// All databases of a server.
 #[derive(Debug)]
 pub struct Databases {
     threads: Threads,
     door: Door,
+    naming: Naming,
     by_name: DashMap<String, Database>,
     databases_made: AtomicU64,
     sessions_made: AtomicU64,
@@ -83,10 +108,11 @@ pub struct Databases {
 const DEFAULT: &str = "default";
 
 impl Databases {
-    pub(crate) fn new(threads: Threads, door: Door) -> Self {
+    pub(crate) fn new(threads: Threads, door: Door, naming: Naming) -> Self {
         Self {
             threads,
             door,
+            naming,
             by_name: DashMap::new(),
             databases_made: AtomicU64::new(0),
             sessions_made: AtomicU64::new(0),
@@ -98,17 +124,24 @@ impl Databases {
         SessionId(self.sessions_made.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The database of that name, made when it is first asked for.
+    /// The database of that name, made when it is first asked for if it may be.
     ///
     /// # Errors
-    /// [`Stopped`] at the end of the server.
-    pub async fn find(&self, name: &Addressed) -> Result<Database, Stopped> {
+    /// [`FindError`] says why there is none.
+    pub async fn find(&self, name: &Addressed) -> Result<Database, FindError> {
         let name = match name {
             Addressed::Named(name) => name.as_str(),
             Addressed::Default => DEFAULT,
         };
         if let Some(database) = self.by_name.get(name) {
             return Ok(database.clone());
+        }
+        let exists = match &self.naming {
+            Naming::OnUse => true,
+            Naming::Listed(names) => names.iter().any(|own| own.as_str() == name),
+        };
+        if !exists {
+            return Err(FindError::Unknown { name: name.into() });
         }
         let made = self.make().await?;
         // Of two who made it at once the first counts; the other's stays empty and unknown.

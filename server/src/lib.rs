@@ -3,12 +3,14 @@
 mod auth;
 mod clock;
 pub mod command;
+mod config;
 mod connection;
 mod database;
+mod mode;
 mod random;
 mod sessions;
 mod threads;
 mod transport;
 
-pub use database::{Database, Databases, Stopped};
-pub use transport::{Server, router, serve};
+pub use database::{Database, Databases, FindError, Stopped};
+pub use transport::{Server, router};

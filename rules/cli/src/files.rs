@@ -53,7 +53,10 @@ pub(crate) fn read(file: &Path) -> Result<String, Trouble> {
 }
 
 /// The rules in a file, which must be in order.
-pub(crate) fn read_rules(file: &Path) -> Result<Ruleset, Trouble> {
+///
+/// # Errors
+/// [`Trouble`] if the file cannot be read, or with every problem of the rules in it.
+pub fn read_rules(file: &Path) -> Result<Ruleset, Trouble> {
     let source = read(file)?;
     Ruleset::compile(&source)
         .map_err(|rejected| Trouble::Rejected { shown: show_rejected(file, &source, &rejected) })

@@ -13,7 +13,7 @@ mod run;
 mod suite;
 mod test;
 
-pub use files::Trouble;
+pub use files::{Trouble, read_rules};
 
 use std::io::{self, Write};
 use std::process::ExitCode;

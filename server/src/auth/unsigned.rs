@@ -1,5 +1,5 @@
-//! What a developer's server believes: `owner`, and tokens that nobody has signed (wire reference 4.8, REST reference
-//! 6.6). Nothing of this is reachable in production.
+//! What a developer's server believes: tokens that nobody has signed (wire reference 4.8, REST reference 6.6). Nothing
+//! of this is reachable in production.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Why a credential proves nothing. Does not quote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CredentialError {
-    /// Neither `owner` nor a token.
+    /// Not a token.
     #[error("Could not parse auth token.")]
     Unreadable,
     /// A token without a user.
@@ -20,17 +20,20 @@ pub(crate) enum CredentialError {
     /// A token whose claims rules could not read.
     #[error("the claims of the token are nested too deeply")]
     TooDeep,
+    /// One that would do, if it did not come from a page of somebody else.
+    #[error("pages of other origins cannot use `owner` or unsigned tokens here")]
+    Foreign,
+    /// Not the admin's, and nothing else is believed.
+    #[error("this server does not know the credential")]
+    Unproven,
 }
 
-/// Who a credential says to be, and what rules see as `auth`.
+/// Who a token says to be, and what rules see as `auth`.
 ///
 /// # Errors
 /// [`CredentialError`] if it says nothing.
-pub(crate) fn of_development(credential: &str) -> Result<(Identity, Value), CredentialError> {
-    if credential == "owner" {
-        return Ok((Identity::Admin, json!({})));
-    }
-    let claims = claims(credential).ok_or(CredentialError::Unreadable)?;
+pub(super) fn of_development(token: &str) -> Result<(Identity, Value), CredentialError> {
+    let claims = claims(token).ok_or(CredentialError::Unreadable)?;
     let uid = ["sub", "user_id"].into_iter().find_map(|name| claims.get(name)).and_then(Value::as_str);
     let uid = uid.ok_or(CredentialError::Nobody)?.to_owned();
     let provider = claims.get("firebase").and_then(|firebase| firebase.get("sign_in_provider"));

@@ -9,7 +9,7 @@ mod news;
 
 pub(crate) use failure::failure_of_denial;
 
-use crate::auth::{CredentialError, acting_as, of_development};
+use crate::auth::{CredentialError, Gate, acting_as};
 use crate::database::{Database, Stopped};
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
@@ -30,6 +30,7 @@ const REQUESTS_MAX: usize = 1_024;
 /// A client's connection.
 pub(crate) struct Connection {
     database: Database,
+    gate: Gate,
     session: SessionId,
     identity: Identity,
     /// Requests that have not been begun.
@@ -61,9 +62,10 @@ pub(crate) enum Next {
 }
 
 impl Connection {
-    pub(crate) const fn new(database: Database, session: SessionId, identity: Identity) -> Self {
+    pub(crate) const fn new(database: Database, gate: Gate, session: SessionId, identity: Identity) -> Self {
         Self {
             database,
+            gate,
             session,
             identity,
             queued: VecDeque::new(),
@@ -264,7 +266,7 @@ impl Connection {
     }
 
     async fn authenticate(&mut self, auth: Auth) -> Result<Answer, Stopped> {
-        let judged = of_development(auth.credential.as_str()).and_then(|(identity, value)| {
+        let judged = self.gate.identify(auth.credential.as_str()).and_then(|(identity, value)| {
             Ok(match (identity, auth.acting) {
                 (Identity::Admin, ActingAs::Nobody) => (Identity::nobody(), serde_json::Value::Null),
                 (Identity::Admin, ActingAs::Other(auth)) => {

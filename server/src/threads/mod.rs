@@ -13,10 +13,11 @@ use hearth_engine::{Delivery, Door, Identity, Listen, Published, Request, Sessio
 use hearth_tree::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// Requests that wait to be decided. Whoever asks waits in turn.
 const COMMITTER_QUEUE: usize = 1_024;
@@ -81,18 +82,31 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// Starts them. They end when nobody can tell them anything any more.
-    pub(crate) fn start(runtime: &Handle) -> std::io::Result<Self> {
+    pub(crate) fn start(runtime: &Handle) -> std::io::Result<(Self, Running)> {
         let (to_committer, committer) = mpsc::channel(COMMITTER_QUEUE);
         let (to_log, log) = mpsc::channel(GROUP_QUEUE);
         let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
         let own = |name: &str| std::thread::Builder::new().name(name.into());
         let handle = runtime.clone();
-        own("committer").spawn(move || committer::run(&handle, committer, &to_log))?;
+        let committer = own("committer").spawn(move || committer::run(&handle, committer, &to_log))?;
         let publish = to_publisher.clone();
-        own("log").spawn(move || log::run(log, &publish))?;
+        let log = own("log").spawn(move || log::run(log, &publish))?;
         let handle = runtime.clone();
-        own("publisher").spawn(move || publisher::run(&handle, publisher))?;
-        Ok(Self { committer: to_committer, publisher: to_publisher })
+        let publisher = own("publisher").spawn(move || publisher::run(&handle, publisher))?;
+        Ok((Self { committer: to_committer, publisher: to_publisher }, Running([committer, log, publisher])))
+    }
+}
+
+/// The threads themselves.
+#[derive(Debug)]
+pub(crate) struct Running([JoinHandle<()>; 3]);
+
+impl Running {
+    /// Returns when they have ended: their clocks are the runtime's, which therefore must outlive them.
+    pub(crate) async fn ended(&self) {
+        while !self.0.iter().all(JoinHandle::is_finished) {
+            sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 

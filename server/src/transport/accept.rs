@@ -2,12 +2,14 @@
 //!
 //! Why our own: it bounds how long a client may take for its headers, and lets a connection become a WebSocket.
 
+use crate::sessions::{Sessions, Stay};
 use axum::Router;
 use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tower::ServiceExt;
@@ -17,8 +19,8 @@ const HEADERS: Duration = Duration::from_secs(15);
 /// How long to wait when the system has no more descriptors to give.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until the future is dropped.
-pub async fn serve(listener: TcpListener, router: Router) {
+/// Serves until the future is dropped. Connections finish the request that they are at when the sessions close.
+pub(crate) async fn serve(listener: TcpListener, router: Router, sessions: &Sessions) {
     loop {
         let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -31,11 +33,11 @@ pub async fn serve(listener: TcpListener, router: Router) {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "small messages of a connection may be delayed");
         }
-        tokio::spawn(serve_one(stream, address, router.clone()));
+        tokio::spawn(serve_one(stream, address, router.clone(), sessions.stay()));
     }
 }
 
-async fn serve_one(stream: tokio::net::TcpStream, address: SocketAddr, router: Router) {
+async fn serve_one(stream: tokio::net::TcpStream, address: SocketAddr, router: Router, mut stay: Stay) {
     let router = router.map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
         request
@@ -46,7 +48,15 @@ async fn serve_one(stream: tokio::net::TcpStream, address: SocketAddr, router: R
         .header_read_timeout(HEADERS)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades();
-    if let Err(error) = connection.await {
+    let mut connection = pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stay.closing() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
     }
 }

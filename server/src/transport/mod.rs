@@ -4,5 +4,5 @@ mod accept;
 mod router;
 mod websocket;
 
-pub use accept::serve;
+pub(crate) use accept::serve;
 pub use router::{Server, router};

@@ -1,10 +1,13 @@
 //! The WebSocket transport (wire reference 1.1, 2).
 
 use super::Server;
+use crate::auth::Gate;
 use crate::connection::{Connection, Next};
-use crate::database::{Database, Stopped};
+use crate::database::{Database, FindError, Stopped};
 use crate::random::session_name;
+use crate::sessions::Stay;
 use crate::threads::{Outbox, SessionMessage};
+use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{
     CONNECTION, HOST, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
@@ -23,7 +26,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::{Message, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig};
 
 /// Deliveries that wait for a connection. One that falls further behind gets one difference instead.
 const OUTBOX: usize = 64;
@@ -40,13 +44,18 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
 
 /// Answers the upgrade, and serves the connection in a task of its own.
-pub(super) async fn upgrade(State(server): State<Server>, mut request: Request) -> Response {
+pub(super) async fn upgrade(
+    State(server): State<Server>,
+    Extension(gate): Extension<Gate>,
+    mut request: Request,
+) -> Response {
+    let stay = server.sessions.stay();
     match prepare(&server, &mut request).await {
         Err(refusal) => refusal,
         Ok(prepared) => {
             let accept = prepared.accept.clone();
             tokio::spawn(async move {
-                if let Err(error) = prepared.serve(&server).await {
+                if let Err(error) = prepared.serve(&server, gate, stay).await {
                     tracing::debug!(%error, "a WebSocket ended");
                 }
             });
@@ -85,9 +94,13 @@ async fn prepare(server: &Server, request: &mut Request) -> Result<Prepared, Res
     let params = params.map_err(|error| refuse(&error.to_string()))?;
     let name =
         Addressed::find(params.namespace.as_deref(), &host).map_err(|error| refuse(&error.to_string()))?;
-    let database = server.databases.find(&name).await;
-    let database =
-        database.map_err(|stopped| (StatusCode::SERVICE_UNAVAILABLE, stopped.to_string()).into_response())?;
+    let database = server.databases.find(&name).await.map_err(|error| {
+        let status = match error {
+            FindError::Unknown { .. } => StatusCode::NOT_FOUND,
+            FindError::Stopped(_) => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        (status, format!("{error}\n")).into_response()
+    })?;
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let upgrade = upgrade.ok_or_else(|| refuse("this connection cannot be upgraded"))?;
     Ok(Prepared { upgrade, accept, database, host, params })
@@ -113,7 +126,7 @@ enum ServeError {
 }
 
 impl Prepared {
-    async fn serve(self, server: &Server) -> Result<(), ServeError> {
+    async fn serve(self, server: &Server, gate: Gate, mut stay: Stay) -> Result<(), ServeError> {
         let Self { upgrade, database, host, params, .. } = self;
         let upgraded = TokioIo::new(upgrade.await?);
         let config = WebSocketConfig::default()
@@ -134,19 +147,25 @@ impl Prepared {
         let is_lagging = outbox.is_lagging.clone();
         database.open(session, Identity::nobody(), outbox).await?;
         let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name) };
-        let mut connection = Connection::new(database.clone(), session, Identity::nobody());
+        let mut connection = Connection::new(database.clone(), gate, session, Identity::nobody());
+        let mut goodbye = None;
         let mut served = send(&mut socket, &ServerControl::Handshake(handshake).to_text()).await;
         if served.is_ok() {
             let tasks = run(&mut socket, &mut connection, &mut deliveries, &database, session, &is_lagging);
             served = tokio::select! {
                 served = tasks => served,
                 () = entry.stopped() => Ok(()),
+                () = stay.closing() => {
+                    // Clients come back after that by themselves (wire reference 2.6).
+                    goodbye = Some(CloseFrame { code: CloseCode::Away, reason: "".into() });
+                    Ok(())
+                }
             };
         }
         connection.end(&mut deliveries).await?;
         drop(entry);
         // The client may be gone already, and then there is nobody to say goodbye to.
-        drop(tokio::time::timeout(PAUSE, socket.close(None)).await);
+        drop(tokio::time::timeout(PAUSE, socket.close(goodbye)).await);
         served
     }
 }

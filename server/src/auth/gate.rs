@@ -1,0 +1,155 @@
+//! What stands between a stranger's request and everything else: where it comes from, and so which of the conveniences
+//! of development it may use.
+//!
+//! Why all this for a server on loopback: every web page that a developer visits can send requests to it. A browser says
+//! so in `Origin`, or in `Sec-Fetch-Site` where it sends no `Origin` (scripts, images, links); and if a page has pointed
+//! its own name at this machine, `Host` still has that name. Programs say nothing of this kind, and need not.
+
+use super::host::Host;
+use super::origin::Origin;
+use super::unsigned::{CredentialError, of_development};
+use crate::mode::{Dev, Mode, Reach};
+use axum::extract::{Request, State};
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use hearth_engine::Identity;
+use hearth_tree::Excerpt;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Whom one request may be: the mode of the server, and where the request comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    mode: Arc<Mode>,
+    from: From,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    /// A program, or a page that may use the conveniences.
+    Friend,
+    /// A page of somebody else.
+    Foreigner,
+}
+
+/// Why a request gets no further.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Turned {
+    #[error("the header `{0}` stands twice, or is not readable")]
+    Unreadable(HeaderName),
+    #[error(
+        "this server is not called `{}`: without --allow-remote it answers to localhost, names that end with .localhost, and loopback addresses",
+        Excerpt(.host)
+    )]
+    NotLoopback { host: String },
+    #[error(
+        "this server is not called `{}`: it answers to addresses, names without a dot, and hosts of an --allow-origin",
+        Excerpt(.host)
+    )]
+    NotKnown { host: String },
+    #[error(
+        "a page of another origin may not use a server without rules: start it with --rules FILE, or with --allow-origin and the origin of the page"
+    )]
+    Open,
+}
+
+/// Admits a request with its [`Gate`], or says why not.
+pub(crate) async fn keep(State(mode): State<Arc<Mode>>, mut request: Request, next: Next) -> Response {
+    match Gate::admit(mode, request.headers()) {
+        Ok(gate) => {
+            request.extensions_mut().insert(gate);
+            next.run(request).await
+        }
+        Err(turned) => {
+            tracing::info!(%turned, "a request is turned away");
+            let status = match turned {
+                Turned::Unreadable(_) => StatusCode::BAD_REQUEST,
+                Turned::NotLoopback { .. } | Turned::NotKnown { .. } => StatusCode::MISDIRECTED_REQUEST,
+                Turned::Open => StatusCode::FORBIDDEN,
+            };
+            (status, format!("{turned}\n")).into_response()
+        }
+    }
+}
+
+impl Gate {
+    fn admit(mode: Arc<Mode>, headers: &HeaderMap) -> Result<Self, Turned> {
+        let from = match &*mode {
+            // Nothing here is believed because of where it comes from.
+            Mode::Serve(_) => From::Friend,
+            Mode::Dev(dev) => {
+                check_host(dev, headers)?;
+                let from = origin_of(dev, headers)?;
+                // Open without rules is a convenience, too.
+                if from == From::Foreigner && dev.rules.is_none() {
+                    return Err(Turned::Open);
+                }
+                from
+            }
+        };
+        Ok(Self { mode, from })
+    }
+
+    /// Who a credential proves the request to be, and what rules see as `auth`.
+    ///
+    /// # Errors
+    /// [`CredentialError`] if it proves nothing here.
+    pub(crate) fn identify(&self, credential: &str) -> Result<(Identity, Value), CredentialError> {
+        let admin = || Ok((Identity::Admin, json!({})));
+        match &*self.mode {
+            Mode::Serve(serve) => match &serve.admin {
+                Some(secret) if secret.is(credential) => admin(),
+                Some(_) | None => Err(CredentialError::Unproven),
+            },
+            Mode::Dev(dev) => match (&dev.reach, self.from) {
+                // Whoever has the token was given it.
+                (Reach::Remote(secret), From::Friend | From::Foreigner) if secret.is(credential) => admin(),
+                (Reach::Loopback | Reach::Remote(_), From::Foreigner) => Err(CredentialError::Foreign),
+                (Reach::Loopback, From::Friend) if credential == "owner" => admin(),
+                (Reach::Loopback | Reach::Remote(_), From::Friend) => of_development(credential),
+            },
+        }
+    }
+}
+
+/// The text of a header that may stand once.
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Turned> {
+    let unreadable = || Turned::Unreadable(name.clone());
+    let mut values = headers.get_all(name).into_iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| unreadable()),
+        (Some(_), Some(_)) => Err(unreadable()),
+    }
+}
+
+fn check_host(dev: &Dev, headers: &HeaderMap) -> Result<(), Turned> {
+    let text = single(headers, &HOST)?.unwrap_or_default();
+    let host = Host::parse(text);
+    let is_known = host.is_some_and(|host| match dev.reach {
+        Reach::Loopback => host.is_loopback() || host.is_loopback_of_emulator(),
+        Reach::Remote(_) => {
+            host.cannot_be_rebound() || dev.allowed.iter().any(|origin| *origin.host() == host)
+        }
+    });
+    let host = || text.to_owned();
+    match dev.reach {
+        Reach::Loopback | Reach::Remote(_) if is_known => Ok(()),
+        Reach::Loopback => Err(Turned::NotLoopback { host: host() }),
+        Reach::Remote(_) => Err(Turned::NotKnown { host: host() }),
+    }
+}
+
+fn origin_of(dev: &Dev, headers: &HeaderMap) -> Result<From, Turned> {
+    let is_friend = match single(headers, &ORIGIN)? {
+        Some(text) => {
+            Origin::parse(text).is_ok_and(|origin| origin.is_loopback() || dev.allowed.contains(&origin))
+        }
+        None => single(headers, &SEC_FETCH_SITE)? != Some("cross-site"),
+    };
+    Ok(if is_friend { From::Friend } else { From::Foreigner })
+}

@@ -1,0 +1,66 @@
+//! `hearth dev`.
+
+use super::run::{RunError, Settled, read_rules};
+use super::{Basics, LISTEN, address};
+use crate::auth::{Origin, Secret};
+use crate::config::{self, Config, Port};
+use crate::mode::{Dev, Mode, Reach};
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    basics: Basics,
+    /// Lets other machines and containers in: `--listen` may be any address, and a random token replaces `owner`.
+    #[arg(long, env = "HEARTH_ALLOW_REMOTE")]
+    allow_remote: bool,
+    /// Lets pages of another origin do what those of this machine may; may be said several times.
+    #[arg(long, value_name = "ORIGIN", value_parser = Origin::parse, value_delimiter = ',', env = "HEARTH_ALLOW_ORIGIN")]
+    allow_origin: Vec<Origin>,
+}
+
+/// What may stand in the file.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct File {
+    memory: Option<bool>,
+    listen: Option<IpAddr>,
+    port: Option<Port>,
+    rules: Option<PathBuf>,
+    allow_remote: Option<bool>,
+    #[serde(default)]
+    allow_origin: Vec<Origin>,
+}
+
+impl Config for File {
+    const KEYS: &'static [&'static str] =
+        &["allow-origin", "allow-remote", "listen", "memory", "port", "rules"];
+    const MODE: &'static str = "hearth dev";
+
+    fn paths(&mut self) -> Vec<&mut PathBuf> {
+        self.rules.iter_mut().collect()
+    }
+}
+
+impl Arguments {
+    pub(super) fn settle(self) -> Result<Settled, RunError> {
+        let Self { basics, allow_remote, allow_origin } = self;
+        let file: File = config::read(basics.config.as_deref())?;
+        if !(basics.memory || file.memory.unwrap_or_default()) {
+            return Err(RunError::NotDurable);
+        }
+        let listen = basics.listen.or(file.listen).unwrap_or(LISTEN);
+        let reach = if allow_remote || file.allow_remote.unwrap_or_default() {
+            Reach::Remote(Secret::random()?)
+        } else if listen.to_canonical().is_loopback() {
+            Reach::Loopback
+        } else {
+            return Err(RunError::Remote { listen });
+        };
+        let allowed = if allow_origin.is_empty() { file.allow_origin } else { allow_origin };
+        let rules = read_rules(basics.rules.or(file.rules).as_deref())?;
+        let address = address(Some(listen), basics.port.or(file.port.map(|Port(port)| port)));
+        Ok(Settled { address, mode: Mode::Dev(Dev { reach, allowed, rules }) })
+    }
+}

@@ -1,0 +1,121 @@
+//! The command line.
+
+mod dev;
+mod run;
+mod serve;
+mod welcome;
+
+pub use run::RunError;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// A realtime database that you run yourself, for the apps and SDKs of the Firebase Realtime Database.
+#[derive(Debug, Parser)]
+#[command(name = "hearth", version)]
+pub struct Command {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(Debug, Subcommand)]
+enum Act {
+    /// Runs a server for development: for this machine, and convenient.
+    Dev(dev::Arguments),
+    /// Runs a server for production: closed without rules, and for the databases that you name.
+    Serve(serve::Arguments),
+    /// Checks, tests, explains and covers security rules, without a server.
+    Rules {
+        #[command(subcommand)]
+        command: hearth_rules_cli::Command,
+    },
+}
+
+/// What every server needs. Whatever is not given here may stand in the file.
+#[derive(Debug, Args)]
+struct Basics {
+    /// A TOML file with the same names: `port = 9000`. The command line goes before the environment, both before the
+    /// file.
+    #[arg(long, value_name = "FILE", env = "HEARTH_CONFIG")]
+    config: Option<PathBuf>,
+    /// Keeps nothing: the data end with the server.
+    #[arg(long, env = "HEARTH_MEMORY")]
+    memory: bool,
+    /// The address to listen on; 127.0.0.1 if nothing is said.
+    #[arg(long, value_name = "ADDRESS", env = "HEARTH_LISTEN")]
+    listen: Option<IpAddr>,
+    /// The port to listen on; 9000 if nothing is said, 0 takes a free one.
+    #[arg(long, env = "HEARTH_PORT", value_parser = port)]
+    port: Option<u16>,
+    /// Security rules for all databases.
+    #[arg(long, value_name = "FILE", env = "HEARTH_RULES")]
+    rules: Option<PathBuf>,
+}
+
+const LISTEN: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const PORT: u16 = 9_000;
+
+/// The range instead of the parser's words about digits.
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a port: a number from 0 to 65535 is allowed"))
+}
+
+fn address(listen: Option<IpAddr>, port: Option<u16>) -> SocketAddr {
+    SocketAddr::new(listen.unwrap_or(LISTEN), port.unwrap_or(PORT))
+}
+
+impl Command {
+    /// What the command line says.
+    ///
+    /// # Errors
+    /// The exit code, when help was asked for, or when it says nothing that can be done: that has been told then.
+    pub fn of_process() -> Result<Self, ExitCode> {
+        Self::try_parse().map_err(|error| {
+            // With no standard error there is nobody to tell.
+            if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+                drop(writeln!(io::stderr(), "hearth: {}", sentence(&error.render().to_string())));
+            } else {
+                drop(error.print());
+            }
+            u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+        })
+    }
+
+    /// Does what it says, until a signal comes.
+    ///
+    /// # Errors
+    /// [`RunError`] says why it cannot.
+    pub async fn run(self) -> Result<ExitCode, RunError> {
+        match self.act {
+            Act::Dev(dev) => dev.settle()?.run().await?,
+            Act::Serve(serve) => serve.settle()?.run().await?,
+            Act::Rules { command } => {
+                let mut out = io::BufWriter::new(io::stdout().lock());
+                let exit = hearth_rules_cli::run(&command, &mut out, &mut io::stderr().lock());
+                // Whoever closed the pipe has read what they wanted.
+                return match out.flush() {
+                    Ok(()) | Err(_) => Ok(exit.into()),
+                };
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What is wrong, in one line, from what the parser of the command line makes a page of.
+fn sentence(rendered: &str) -> String {
+    let lines = rendered.lines().map(str::trim).filter(|line| !line.is_empty());
+    let said = lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let mut sentence = String::new();
+    for line in said {
+        if !sentence.is_empty() {
+            sentence += if line.starts_with("tip:") { "; " } else { " " };
+        }
+        sentence += line.strip_prefix("error: ").unwrap_or(line);
+    }
+    sentence
+}

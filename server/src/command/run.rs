@@ -1,0 +1,201 @@
+//! Running a server from what was settled until a signal comes.
+
+use super::welcome::welcome;
+use crate::auth::SecretError;
+use crate::config::ConfigError;
+use crate::database::Databases;
+use crate::mode::Mode;
+use crate::threads::Threads;
+use crate::transport::{Server, router, serve};
+use hearth_rules::Ruleset;
+use hearth_rules_cli::Trouble;
+use std::io::{self, ErrorKind, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
+
+/// How long those who are connected may take to finish when the server ends.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why the server cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Somebody else listens there.
+    #[error("cannot listen on {address}: another program does; `--port` takes another port, 0 a free one")]
+    InUse {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The address is not ours.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Other machines would reach a server that believes everything.
+    #[error(
+        "`--listen {listen}` lets other machines reach a server for development: say `--allow-remote`, too, and a random token replaces `owner`"
+    )]
+    Remote {
+        /// The address.
+        listen: IpAddr,
+    },
+    /// Where to keep the data.
+    #[error("this version keeps no data on disk: say `--memory`, and the data end with the server")]
+    NotDurable,
+    /// A server that nobody could use.
+    #[error("no database is named: `--namespace NAME` names one, and may be said several times")]
+    NoNamespace,
+    /// The configuration file.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A file that should have been readable.
+    #[error("cannot read `{}`: {error}", .file.display())]
+    Unreadable {
+        /// Its name.
+        file: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Rules that cannot be read.
+    #[error("{0}")]
+    Rules(Trouble),
+    /// Rules with problems: all of them.
+    #[error("the rules cannot be used\n{0}")]
+    Rejected(Trouble),
+    /// An admin credential that is none.
+    #[error("{place}: {error}")]
+    Credential {
+        /// Where it stands.
+        place: String,
+        /// What is wrong.
+        error: CredentialMistake,
+    },
+    /// Something that the system does not give.
+    #[error("the system refuses what the server needs: {0}")]
+    System(#[from] io::Error),
+    /// No secrets without.
+    #[error("the system has no random bytes: {0}")]
+    Random(#[from] getrandom::Error),
+}
+
+/// What is wrong with an admin credential. Does not quote it.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct CredentialMistake(#[from] SecretError);
+
+/// Rules for all databases.
+pub(super) fn read_rules(file: Option<&Path>) -> Result<Option<Arc<Ruleset>>, RunError> {
+    let Some(file) = file else { return Ok(None) };
+    hearth_rules_cli::read_rules(file).map(|rules| Some(Arc::new(rules))).map_err(|trouble| {
+        if matches!(trouble, Trouble::Rejected { .. }) {
+            RunError::Rejected(trouble)
+        } else {
+            RunError::Rules(trouble)
+        }
+    })
+}
+
+/// A server with everything decided.
+#[derive(Debug)]
+pub(super) struct Settled {
+    pub(super) address: SocketAddr,
+    pub(super) mode: Mode,
+}
+
+impl Settled {
+    /// Serves until a signal comes, and ends in order: no new connections, armed writes made, clients sent away so that
+    /// they come back.
+    pub(super) async fn run(self) -> Result<(), RunError> {
+        let Self { address, mode } = self;
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            if error.kind() == ErrorKind::AddrInUse {
+                RunError::InUse { address }
+            } else {
+                RunError::Listen { address, error }
+            }
+        })?;
+        let address = listener.local_addr()?;
+        let (mut terminated, mut interrupted) =
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let (threads, running) = Threads::start(&Handle::current())?;
+        // With no standard error there is nobody to tell.
+        drop(write!(io::stderr(), "{}", welcome(&mode, address)));
+        let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
+        let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode) };
+        writeln!(io::stdout(), "listening on http://{address}")?;
+        let mut signals = async || {
+            tokio::select! {
+                _ = terminated.recv() => {}
+                _ = interrupted.recv() => {}
+            }
+        };
+        let sessions = server.sessions.clone();
+        tokio::select! {
+            () = serve(listener, router(server), &sessions) => {}
+            () = signals() => {}
+        }
+        let finished = async {
+            sessions.close().await;
+            running.ended().await;
+        };
+        tokio::select! {
+            finished = timeout(PATIENCE, finished) => {
+                if finished.is_err() {
+                    tracing::warn!(seconds = PATIENCE.as_secs(), "somebody has not finished in time");
+                }
+            }
+            // Whoever asks twice does not want to wait.
+            () = signals() => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::{Dev, Reach};
+    use futures_util::{SinkExt, StreamExt};
+    use hearth_tree::Path;
+    use hearth_wire::Addressed;
+    use tokio::net::TcpStream;
+    use tokio_tungstenite::tungstenite::Message;
+
+    #[tokio::test]
+    async fn the_end_of_the_server_makes_the_armed_writes() {
+        let (threads, _running) = Threads::start(&Handle::current()).unwrap();
+        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None });
+        let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
+        let server = Server { databases: databases.clone(), sessions: Arc::default(), mode: Arc::new(mode) };
+        let sessions = server.sessions.clone();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = async {
+            let stream = TcpStream::connect(address).await.unwrap();
+            let url = format!("ws://{address}/.ws?v=5");
+            let (mut socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
+            let arm = r#"{"t": "d", "d": {"r": 1, "a": "o", "b": {"p": "/ada", "d": "offline"}}}"#;
+            socket.send(Message::text(arm)).await.unwrap();
+            // The handshake and a ping come, too.
+            while !socket.next().await.unwrap().unwrap().to_text().unwrap().contains(r#""s":"ok""#) {}
+            socket
+        };
+        let _socket = tokio::select! {
+            () = serve(listener, router(server), &sessions) => unreachable!("it serves for ever"),
+            socket = client => socket,
+        };
+        let database = databases.find(&Addressed::Default).await.unwrap();
+        let written = || database.published().tree.get(&Path::parse("/ada").unwrap()).is_some();
+        assert!(!written());
+        timeout(PATIENCE, sessions.close()).await.unwrap();
+        assert!(written());
+    }
+}

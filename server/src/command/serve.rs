@@ -1,0 +1,113 @@
+//! `hearth serve`.
+
+use super::run::{RunError, Settled, read_rules};
+use super::{Basics, address};
+use crate::auth::Secret;
+use crate::config::{self, Config, Port};
+use crate::mode::{Mode, Serve};
+use hearth_wire::Namespace;
+use serde::de::{Deserialize, Deserializer, Error};
+use std::env;
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+/// Where the admin credential may stand. No option takes it: others see command lines.
+const ADMIN_CREDENTIAL: &str = "HEARTH_ADMIN_CREDENTIAL";
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The admin credential stands in a file or in HEARTH_ADMIN_CREDENTIAL, never on the command line."
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    basics: Basics,
+    /// A database that exists; may be said several times. Clients that name none use `default`.
+    #[arg(long = "namespace", value_name = "NAME", value_parser = Namespace::parse, value_delimiter = ',', env = "HEARTH_NAMESPACES")]
+    namespaces: Vec<Namespace>,
+    /// A file with what an admin shows: 16 characters or more.
+    #[arg(long, value_name = "FILE", env = "HEARTH_ADMIN_CREDENTIAL_FILE")]
+    admin_credential_file: Option<PathBuf>,
+}
+
+/// What may stand in the file.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct File {
+    memory: Option<bool>,
+    listen: Option<IpAddr>,
+    port: Option<Port>,
+    rules: Option<PathBuf>,
+    #[serde(default)]
+    namespaces: Vec<Name>,
+    admin_credential_file: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Name(Namespace);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Namespace::parse(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl Config for File {
+    const KEYS: &'static [&'static str] =
+        &["admin-credential-file", "listen", "memory", "namespaces", "port", "rules"];
+    const MODE: &'static str = "hearth serve";
+
+    fn paths(&mut self) -> Vec<&mut PathBuf> {
+        self.rules.iter_mut().chain(&mut self.admin_credential_file).collect()
+    }
+}
+
+impl Arguments {
+    pub(super) fn settle(self) -> Result<Settled, RunError> {
+        let Self { basics, namespaces, admin_credential_file } = self;
+        let file: File = config::read(basics.config.as_deref())?;
+        if !(basics.memory || file.memory.unwrap_or_default()) {
+            return Err(RunError::NotDurable);
+        }
+        let of_file = file.namespaces.into_iter().map(|Name(name)| name);
+        let namespaces =
+            if namespaces.is_empty() { of_file.collect() } else { namespaces.into_iter().collect() };
+        let serve = Serve {
+            admin: admin(admin_credential_file, file.admin_credential_file)?,
+            namespaces,
+            rules: read_rules(basics.rules.or(file.rules).as_deref())?,
+        };
+        if serve.namespaces.is_empty() {
+            return Err(RunError::NoNamespace);
+        }
+        let address =
+            address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
+        Ok(Settled { address, mode: Mode::Serve(serve) })
+    }
+}
+
+/// The credential: of the file that the command line or the environment names, of the environment itself, of the file
+/// that the configuration names.
+fn admin(named: Option<PathBuf>, of_config: Option<PathBuf>) -> Result<Option<Secret>, RunError> {
+    let of_environment = || env::var_os(ADMIN_CREDENTIAL).filter(|text| !text.is_empty());
+    if let Some(file) = named {
+        return read_secret(&file).map(Some);
+    }
+    match (of_environment(), of_config) {
+        (Some(text), _) => {
+            parse_secret(&text.to_string_lossy(), || format!("the variable `{ADMIN_CREDENTIAL}`")).map(Some)
+        }
+        (None, Some(file)) => read_secret(&file).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+fn read_secret(file: &Path) -> Result<Secret, RunError> {
+    let text = fs::read_to_string(file).map_err(|error| RunError::Unreadable { file: file.into(), error })?;
+    parse_secret(&text, || format!("`{}`", file.display()))
+}
+
+fn parse_secret(text: &str, place: impl FnOnce() -> String) -> Result<Secret, RunError> {
+    Secret::parse(text).map_err(|error| RunError::Credential { place: place(), error: error.into() })
+}

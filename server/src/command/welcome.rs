@@ -1,0 +1,79 @@
+//! What a server says about itself when it begins.
+
+use crate::mode::{Dev, Mode, Reach, Serve};
+use std::fmt::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// Several lines, each ended.
+pub(super) fn welcome(mode: &Mode, address: SocketAddr) -> String {
+    match mode {
+        Mode::Dev(dev) => of_dev(dev, address),
+        Mode::Serve(serve) => of_serve(serve),
+    }
+}
+
+fn of_dev(dev: &Dev, address: SocketAddr) -> String {
+    let here = reachable(address);
+    let (url, host, port) = (format!("http://{here}"), here.ip(), here.port());
+    let mut text = format!("hearth {} for development\n\n", env!("CARGO_PKG_VERSION"));
+    match &dev.rules {
+        None => {
+            text += "  OPEN      Without rules, whoever reaches this server may read and write everything in it.\n";
+            text += "            --rules FILE puts security rules before the data.\n";
+        }
+        Some(_) => text += "  Rules     Security rules decide; a client without a token is nobody.\n",
+    }
+    text += "  Memory    Nothing is kept: the data end with the server.\n";
+    match &dev.reach {
+        Reach::Loopback => text += "  Admin     Authorization: Bearer owner\n",
+        Reach::Remote(token) => {
+            line(&mut text, format_args!("  Admin     Authorization: Bearer {}", token.reveal()));
+            text += "            A new one with every start. `owner` is nobody, as other machines may reach this server.\n";
+        }
+    }
+    for origin in &dev.allowed {
+        line(&mut text, format_args!("  Pages     {origin} may do what pages of this machine may"));
+    }
+    let admin = match (&dev.rules, &dev.reach) {
+        (None, Reach::Loopback | Reach::Remote(_)) => String::new(),
+        (Some(_), Reach::Loopback) => " -H 'Authorization: Bearer owner'".into(),
+        (Some(_), Reach::Remote(token)) => format!(" -H 'Authorization: Bearer {}'", token.reveal()),
+    };
+    text += "\nTry it\n\n";
+    line(
+        &mut text,
+        format_args!("  Watch     curl -N{admin} -H 'Accept: text/event-stream' '{url}/hello.json?ns=demo'"),
+    );
+    line(&mut text, format_args!("  Write     curl -X PUT{admin} -d '\"world\"' '{url}/hello.json?ns=demo'"));
+    line(&mut text, format_args!("  Your app  connectDatabaseEmulator(getDatabase(app), '{host}', {port})"));
+    let other = if url == DEFAULT_URL { String::new() } else { format!("VITE_HEARTH_URL={url} ") };
+    line(&mut text, format_args!("  The chat  cd examples/chat && npm install && {other}npm start"));
+    text += "\nCtrl-C ends it.\n\n";
+    text
+}
+
+/// Where the chat looks for a server.
+const DEFAULT_URL: &str = "http://127.0.0.1:9000";
+
+fn of_serve(serve: &Serve) -> String {
+    let names: Vec<_> = serve.namespaces.iter().map(|name| name.as_str()).collect();
+    let mut text = format!("hearth {} for production: {}\n", env!("CARGO_PKG_VERSION"), names.join(", "));
+    text += "nothing is kept: the data end with the server (--memory)\n";
+    if serve.rules.is_none() {
+        text += "closed: without rules only an admin may read or write; --rules FILE puts rules before the data\n";
+    }
+    if serve.admin.is_none() {
+        text += "nobody is an admin: no admin credential is given by --admin-credential-file or HEARTH_ADMIN_CREDENTIAL\n";
+    }
+    text
+}
+
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(text, "{line}").expect("a string takes whatever is written to it");
+}
+
+/// An address for a browser or `curl`: who listens everywhere is reached on loopback, too.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = if address.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { address.ip() };
+    SocketAddr::new(ip, address.port())
+}

@@ -1,0 +1,510 @@
+//! What the binary does in each mode, from the outside: whom it lets in, whom it believes, what it says when it cannot
+//! begin, and how it ends.
+
+use futures_util::{SinkExt, StreamExt};
+use hearth_tree::{Assignment, Path, ReadOptions, read_value};
+use hearth_wire::{
+    ActingAs, Auth, Credential, CredentialKind, OnDisconnect, Outcome, Put, Request, RequestBody,
+    RequestNumber, ServerMessage, Status,
+};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+const ADMIN: &str = "an-admin-credential-of-tests";
+
+/// A token for `ada` that nobody has signed: `{"alg": "none"}`, `{"sub": "ada"}`.
+const UNSIGNED: &str = "eyJhbGciOiAibm9uZSJ9.eyJzdWIiOiAiYWRhIn0.";
+
+/// Reading is for everybody, writing for who is somebody.
+const RULES: &str = r#"{"rules": {".read": true, ".write": "auth != null"}}"#;
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hearth"));
+    // None of the variables of whoever runs the tests.
+    command.env_clear().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A file of this test run.
+fn file(name: &str, text: &str) -> String {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("modes-{name}"));
+    fs::write(&file, text).unwrap();
+    file.to_str().unwrap().into()
+}
+
+/// A server that runs, until it is dropped.
+struct Server {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        Self::of(command(arguments).args(["--memory", "--port", "0"]))
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let address = line.strip_prefix("listening on http://").and_then(|at| at.trim_end().parse().ok());
+        let Some(address) = address else {
+            panic!("{line}{}", text(&child.wait_with_output().unwrap().stderr));
+        };
+        Self { child, stdout, address }
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    /// Its exit code, what else it has said on standard output, and all that it has said on standard error.
+    fn ended(mut self) -> (Option<i32>, String, String) {
+        let (mut out, mut err) = (String::new(), String::new());
+        self.stdout.read_to_string(&mut out).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        (self.child.wait().unwrap().code(), out, err)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.into()).unwrap()
+}
+
+type Socket = WebSocketStream<TcpStream>;
+
+/// Opens a WebSocket with these headers instead of its own; the status, if it is refused.
+async fn connect(server: &Server, ns: &str, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
+    let url = format!("ws://{}/.ws?v=5&ns={ns}", server.address);
+    let mut request = url.into_client_request().unwrap();
+    for &(name, value) in headers {
+        request.headers_mut().insert(name, value.parse().unwrap());
+    }
+    let stream = TcpStream::connect(server.address).await.unwrap();
+    match client_async(request, stream).await {
+        Ok((mut socket, _)) => {
+            assert!(matches!(receive(&mut socket).await, ServerMessage::Control(_)));
+            Ok(socket)
+        }
+        Err(Error::Http(response)) => Err(response.status().as_u16()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+async fn receive(socket: &mut Socket) -> ServerMessage {
+    loop {
+        if let Message::Text(text) = socket.next().await.unwrap().unwrap() {
+            return ServerMessage::parse(text.as_bytes(), &ReadOptions::default()).unwrap();
+        }
+    }
+}
+
+/// How a request ends.
+async fn ask(socket: &mut Socket, body: RequestBody) -> Result<(), String> {
+    let action = body.action();
+    let request = Request { number: RequestNumber(1), body };
+    socket.send(Message::text(request.to_text())).await.unwrap();
+    loop {
+        if let ServerMessage::Reply(reply) = receive(socket).await {
+            return match reply.outcome(action, &ReadOptions::default()).unwrap() {
+                Outcome::Ok(_) => Ok(()),
+                Outcome::Failed { status, .. } => Err(status),
+            };
+        }
+    }
+}
+
+async fn authenticate(socket: &mut Socket, credential: &str) -> Result<(), String> {
+    let kind = if credential == UNSIGNED { CredentialKind::Token } else { CredentialKind::Admin };
+    let credential = Credential::new(credential.into());
+    ask(socket, RequestBody::Auth(Auth { credential, kind, acting: ActingAs::Itself })).await
+}
+
+fn one() -> Assignment {
+    let value = read_value(b"1", &ReadOptions::default()).unwrap();
+    Assignment::value(Path::parse("/a").unwrap(), value).unwrap()
+}
+
+/// What comes of a WebSocket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It is refused with this status.
+    Turned(u16),
+    /// It opens, and the credential is not believed.
+    Disbelieved,
+    /// It opens and the credential, if there is one, is believed, but may not write.
+    Bound,
+    /// That, and it may write.
+    Free,
+}
+use End::{Bound, Disbelieved, Free, Turned};
+
+/// Where a request says that it goes and comes from, what it shows, and what comes of it.
+type Row<'a> = (&'a [(&'static str, &'a str)], Option<&'a str>, End);
+
+async fn check(server: &Server, rows: &[Row<'_>]) {
+    for &(headers, credential, expected) in rows {
+        assert_eq!(end(server, headers, credential).await, expected, "{headers:?} with {credential:?}");
+    }
+}
+
+async fn end(server: &Server, headers: &[(&'static str, &str)], credential: Option<&str>) -> End {
+    let mut socket = match connect(server, "demo", headers).await {
+        Ok(socket) => socket,
+        Err(status) => return Turned(status),
+    };
+    if let Some(credential) = credential
+        && let Err(failure) = authenticate(&mut socket, credential).await
+    {
+        assert_eq!(failure, Status::InvalidToken.as_str());
+        return Disbelieved;
+    }
+    match ask(&mut socket, RequestBody::Put(Put { set: one(), expected: None })).await {
+        Ok(()) => Free,
+        Err(failure) => {
+            assert_eq!(failure, Status::PermissionDenied.as_str());
+            Bound
+        }
+    }
+}
+
+const OWNER: Option<&str> = Some("owner");
+const TOKEN: Option<&str> = Some(UNSIGNED);
+
+#[tokio::test]
+async fn a_server_for_development_is_for_this_machine_alone() {
+    let server = Server::start(&["dev"]);
+    check(
+        &server,
+        &[
+            // Programs.
+            (&[], OWNER, Free),
+            (&[], TOKEN, Free),
+            (&[], None, Free),
+            (&[], Some("nonsense"), Disbelieved),
+            (&[("host", "localhost:9000")], OWNER, Free),
+            (&[("host", "LOCALHOST.")], OWNER, Free),
+            (&[("host", "demo.localhost:9000")], OWNER, Free),
+            (&[("host", "[::1]:9000")], OWNER, Free),
+            (&[("host", "10.0.2.2:9000")], OWNER, Free),
+            // Names that somebody has pointed at this machine.
+            (&[("host", "evil.example:9000")], OWNER, Turned(421)),
+            (&[("host", "evil.example:9000")], None, Turned(421)),
+            (&[("host", "localhost.evil.example")], None, Turned(421)),
+            (&[("host", "127.0.0.1.evil.example")], None, Turned(421)),
+            (&[("host", "evil.example"), ("origin", "http://evil.example")], TOKEN, Turned(421)),
+            (&[("host", "192.168.1.5:9000")], None, Turned(421)),
+            (&[("host", "")], None, Turned(421)),
+            // Pages of this machine.
+            (&[("origin", "http://localhost:5173")], OWNER, Free),
+            (&[("origin", "https://app.localhost")], TOKEN, Free),
+            (&[("origin", "http://127.0.0.1:8080")], OWNER, Free),
+            (&[("origin", "http://[::1]:8080")], OWNER, Free),
+            (&[("origin", "http://127.0.0.1:1"), ("sec-fetch-site", "cross-site")], OWNER, Free),
+            (&[("sec-fetch-site", "same-site")], OWNER, Free),
+            (&[("sec-fetch-site", "none")], OWNER, Free),
+            // Pages of others. Without rules nothing is left for them.
+            (&[("origin", "https://evil.example")], OWNER, Turned(403)),
+            (&[("origin", "https://evil.example")], TOKEN, Turned(403)),
+            (&[("origin", "https://evil.example")], None, Turned(403)),
+            (&[("origin", "http://localhost.evil.example")], None, Turned(403)),
+            (&[("origin", "null")], None, Turned(403)),
+            (&[("origin", "")], None, Turned(403)),
+            (&[("origin", "capacitor://localhost")], None, Turned(403)),
+            (&[("sec-fetch-site", "cross-site")], None, Turned(403)),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn pages_of_others_are_nobody_to_the_rules() {
+    let rules = file("pages.json", RULES);
+    let server =
+        Server::start(&["dev", "--rules", &rules, "--allow-origin", "capacitor://localhost,http://10.1.1.1"]);
+    check(
+        &server,
+        &[
+            (&[], OWNER, Free),
+            (&[], TOKEN, Free),
+            (&[], None, Bound),
+            (&[("origin", "https://evil.example")], OWNER, Disbelieved),
+            (&[("origin", "https://evil.example")], TOKEN, Disbelieved),
+            (&[("origin", "https://evil.example")], None, Bound),
+            (&[("origin", "null")], OWNER, Disbelieved),
+            (&[("sec-fetch-site", "cross-site")], OWNER, Disbelieved),
+            (&[("sec-fetch-site", "cross-site")], TOKEN, Disbelieved),
+            (&[("origin", "capacitor://localhost")], OWNER, Free),
+            (&[("origin", "http://10.1.1.1:80")], TOKEN, Free),
+            (&[("origin", "http://10.1.1.1:81")], TOKEN, Disbelieved),
+            (&[("host", "10.1.1.1")], TOKEN, Turned(421)),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn other_machines_need_the_token_that_was_printed() {
+    let mut server = Server::start(&[
+        "dev",
+        "--listen",
+        "0.0.0.0",
+        "--allow-remote",
+        "--allow-origin",
+        "http://pc.lan:5173",
+    ]);
+    let mut said = BufReader::new(server.child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let token = said.find_map(|line| line.split_once("Bearer ").map(|(_, token)| token.to_owned())).unwrap();
+    server.address.set_ip([127, 0, 0, 1].into());
+    let foreign = ("origin", "https://evil.example");
+    check(
+        &server,
+        &[
+            (&[], Some(&token), Free),
+            (&[], OWNER, Disbelieved),
+            (&[], TOKEN, Free),
+            (&[("host", "192.168.1.5:9000")], Some(&token), Free),
+            (&[("host", "hearth:9000")], Some(&token), Free),
+            (&[("host", "pc.lan:9000")], Some(&token), Free),
+            (&[("host", "other.lan:9000")], Some(&token), Turned(421)),
+            (&[("host", "evil.example")], TOKEN, Turned(421)),
+            (&[("origin", "http://pc.lan:5173")], TOKEN, Free),
+            (&[foreign], TOKEN, Turned(403)),
+            (&[foreign], Some(&token), Turned(403)),
+        ],
+    )
+    .await;
+    let rules = file("remote.json", RULES);
+    let server = Server::start(&["dev", "--allow-remote", "--rules", &rules]);
+    check(&server, &[(&[foreign], OWNER, Disbelieved), (&[foreign], TOKEN, Disbelieved)]).await;
+}
+
+#[tokio::test]
+async fn a_server_for_production_knows_no_convenience() {
+    let secret = file("secret", &format!("{ADMIN}\n"));
+    let closed = Server::start(&["serve", "--namespace", "demo", "--admin-credential-file", &secret]);
+    let somewhere = ("host", "db.example.com");
+    let page = ("origin", "https://app.example.com");
+    check(
+        &closed,
+        &[
+            (&[], None, Bound),
+            (&[], OWNER, Disbelieved),
+            (&[], TOKEN, Disbelieved),
+            (&[], Some(""), Disbelieved),
+            (&[], Some(&ADMIN[1..]), Disbelieved),
+            (&[], Some(ADMIN), Free),
+            (&[somewhere, page], None, Bound),
+            (&[somewhere, page], TOKEN, Disbelieved),
+            (&[somewhere, page], Some(ADMIN), Free),
+            (&[("origin", "http://localhost:5173")], OWNER, Disbelieved),
+        ],
+    )
+    .await;
+    for (ns, expected) in [("demo", None), ("DEMO", None), ("other", Some(404)), ("undefined", Some(404))] {
+        assert_eq!(connect(&closed, ns, &[]).await.err(), expected, "{ns}");
+    }
+    // Nobody is an admin where no credential was given, whatever they show.
+    let nobody = Server::start(&["serve", "--namespace", "demo"]);
+    check(&nobody, &[(&[], Some(""), Disbelieved), (&[], Some(ADMIN), Disbelieved)]).await;
+    let rules = file("serve.json", r#"{"rules": {".write": true}}"#);
+    let open = Server::start(&["serve", "--namespace", "demo", "--rules", &rules]);
+    check(&open, &[(&[], None, Free), (&[], TOKEN, Disbelieved)]).await;
+}
+
+#[tokio::test]
+async fn the_command_line_goes_before_the_environment_and_both_before_the_file() {
+    file("precedence-rules.json", RULES);
+    let config = file(
+        "precedence.toml",
+        "memory = true\nport = 1\nnamespaces = ['filed']\nrules = 'modes-precedence-rules.json'\n",
+    );
+    let variables = [("HEARTH_CONFIG", config.as_str()), ("HEARTH_PORT", "0")];
+    let server = Server::of(command(&["serve"]).envs(variables));
+    let mut nobody = connect(&server, "filed", &[]).await.unwrap();
+    assert!(ask(&mut nobody, RequestBody::Put(Put { set: one(), expected: None })).await.is_err());
+    assert_eq!(connect(&server, "demo", &[]).await.err(), Some(404));
+
+    let variables = [("HEARTH_NAMESPACES", "demo,other"), ("HEARTH_PORT", "1")];
+    let server = Server::of(command(&["serve", "--config", &config, "--port", "0"]).envs(variables));
+    assert!(connect(&server, "other", &[]).await.is_ok());
+    assert_eq!(connect(&server, "filed", &[]).await.err(), Some(404));
+
+    let variables = [("HEARTH_NAMESPACES", "variable"), ("HEARTH_ADMIN_CREDENTIAL", ADMIN)];
+    let server = Server::of(
+        command(&["serve", "--config", &config, "--port", "0", "--namespace", "demo"]).envs(variables),
+    );
+    check(&server, &[(&[], Some(ADMIN), Free), (&[], None, Bound)]).await;
+    assert_eq!(connect(&server, "variable", &[]).await.err(), Some(404));
+}
+
+fn run(command: &mut Command) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    (status.code(), text(&stdout), text(&stderr))
+}
+
+fn check_mistake(command: &mut Command, expected: &str) {
+    assert_eq!(run(command), (Some(2), String::new(), format!("hearth: {expected}\n")));
+}
+
+#[test]
+fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let in_use = format!(
+        "cannot listen on {address}: another program does; `--port` takes another port, 0 a free one"
+    );
+    check_mistake(command(&["dev", "--memory", "--port"]).arg(address.port().to_string()), &in_use);
+    let not_durable = "this version keeps no data on disk: say `--memory`, and the data end with the server";
+    let namespace = "invalid value 'a/b' for '--namespace <NAME>': `a/b` is not a database name: \
+        1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
+    let port = "is not a port: a number from 0 to 65535 is allowed";
+    for (command_line, expected) in [
+        ("dev", not_durable),
+        ("serve --namespace demo", not_durable),
+        (
+            "dev --memory --prot 1",
+            "unexpected argument '--prot' found; tip: a similar argument exists: '--port'",
+        ),
+        ("dev --memory --port many", &format!("invalid value 'many' for '--port <PORT>': `many` {port}")),
+        ("dev --memory --port 65536", &format!("invalid value '65536' for '--port <PORT>': `65536` {port}")),
+        (
+            "dev --memory --allow-origin *",
+            "invalid value '*' for '--allow-origin <ORIGIN>': `*` is not an origin: \
+                it looks like `http://localhost:5173`, without a path",
+        ),
+        (
+            "dev --memory --listen 0.0.0.0",
+            "`--listen 0.0.0.0` lets other machines reach a server for development: \
+                say `--allow-remote`, too, and a random token replaces `owner`",
+        ),
+        (
+            "serve --memory",
+            "no database is named: `--namespace NAME` names one, and may be said several times",
+        ),
+        ("serve --memory --namespace a/b", namespace),
+        ("serve --memory --namespace demo --allow-remote", "unexpected argument '--allow-remote' found"),
+        (
+            "serve --memory --namespace demo --admin-credential 0123456789abcdef",
+            "unexpected argument '--admin-credential' found; \
+                tip: a similar argument exists: '--admin-credential-file'",
+        ),
+    ] {
+        check_mistake(&mut command(&command_line.split(' ').collect::<Vec<_>>()), expected);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
+    let dev = |option: &str, value: &str| command(&["dev", "--memory", "--port", "0", option, value]);
+    let serve = |option: &str, value: &str| {
+        command(&["serve", "--memory", "--port", "0", "--namespace", "demo", option, value])
+    };
+    let missing = "cannot read `/nowhere/x`: No such file or directory (os error 2)";
+    check_mistake(&mut dev("--rules", "/nowhere/x"), missing);
+    check_mistake(&mut dev("--config", "/nowhere/x"), missing);
+    check_mistake(&mut serve("--admin-credential-file", "/nowhere/x"), missing);
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    check_mistake(
+        &mut dev("--rules", folder),
+        &format!("cannot read `{folder}`: Is a directory (os error 21)"),
+    );
+
+    let known = "it knows `allow-origin`, `allow-remote`, `listen`, `memory`, `port`, `rules`";
+    let name = "`a/b` is not a database name: 1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
+    for (number, (mode, text, expected)) in [
+        (
+            "dev",
+            "memory = true\nprot = 1\n\n[tls]\ncert = 'x'\n",
+            &*format!(" has keys that `hearth dev` does not know: `prot` (line 2), `tls` (line 4); {known}"),
+        ),
+        (
+            "dev",
+            "namespaces = []",
+            &format!(" has keys that `hearth dev` does not know: `namespaces` (line 1); {known}"),
+        ),
+        (
+            "dev",
+            "\nport = 'many'",
+            ", line 2: invalid type: string \"many\", expected a port, a number from 0 to 65535",
+        ),
+        (
+            "dev",
+            "\nport = 65536",
+            ", line 2: invalid value: integer `65536`, expected a port, a number from 0 to 65535",
+        ),
+        ("dev", "port = = 1", ", line 1: extra `=`, expected nothing"),
+        ("serve", "\n\nnamespaces = ['a/b']", &format!(", line 3: {name}")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = file(&format!("{number}.toml"), text);
+        let mut command = if mode == "dev" { dev("--config", &file) } else { serve("--config", &file) };
+        check_mistake(&mut command, &format!("`{file}`{expected}"));
+    }
+
+    let short = "the admin credential has 7 characters: 16 to 1024 are allowed";
+    let secret = file("short", "hunter2\n");
+    check_mistake(&mut serve("--admin-credential-file", &secret), &format!("`{secret}`: {short}"));
+    check_mistake(
+        serve("--listen", "127.0.0.1").env("HEARTH_ADMIN_CREDENTIAL", "hunter2"),
+        &format!("the variable `HEARTH_ADMIN_CREDENTIAL`: {short}"),
+    );
+}
+
+#[test]
+fn every_problem_of_rules_is_told() {
+    let rules = file("wrong.json", "{\"rules\": {\n  \".read\": \"nobody\",\n  \".write\": \"1 +\"\n}}\n");
+    for mode in ["dev", "serve"] {
+        let (code, out, err) = run(&mut command(&[mode, "--memory", "--rules", &rules]));
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+        assert!(err.starts_with("hearth: the rules cannot be used\nerror: "), "{err}");
+        for place in ["2:13: Unknown variable 'nobody'.", "3:17: Expected an operand"] {
+            assert!(err.contains(&format!("error: {rules}:{place}")), "{err}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_signal_sends_clients_away_so_that_they_come_back() {
+    for signal in ["TERM", "INT"] {
+        let server = Server::start(&["dev"]);
+        let mut socket = connect(&server, "demo", &[]).await.unwrap();
+        // Something to be finished before the end.
+        ask(&mut socket, RequestBody::OnDisconnect(OnDisconnect::Set(one()))).await.unwrap();
+        server.signal(signal);
+        let Some(Ok(Message::Close(Some(goodbye)))) = socket.next().await else { panic!("no goodbye") };
+        assert_eq!(goodbye.code, CloseCode::Away);
+        let (code, out, err) = server.ended();
+        assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
+        assert!(err.ends_with("Ctrl-C ends it.\n\n"), "{err}");
+    }
+}
+
+#[test]
+fn the_commands_about_rules_are_there_too() {
+    let (good, bad) = (file("good.json", RULES), file("bad.json", "{}"));
+    for (name, expected) in [(good.as_str(), 0), (&bad, 1), ("/nowhere/x", 2)] {
+        assert_eq!(run(&mut command(&["rules", "check", name])).0, Some(expected), "{name}");
+    }
+}
