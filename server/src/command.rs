@@ -10,7 +10,6 @@ use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::net::TcpListener;
-use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A realtime database that you run yourself, for the apps and SDKs of the Firebase Realtime Database.
@@ -73,7 +72,7 @@ impl Dev {
         let address = SocketAddr::new(self.listen, self.port);
         let listener =
             TcpListener::bind(address).await.map_err(|error| RunError::Listen { address, error })?;
-        let threads = Threads::start(&Handle::current())?;
+        let threads = Threads::start()?;
         let databases = Arc::new(Databases::new(threads, Door::Open));
         let server = Server { databases, sessions: Arc::new(Sessions::default()) };
         let mut terminated = signal(SignalKind::terminate())?;

@@ -14,7 +14,7 @@ use hearth_tree::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
@@ -81,19 +81,25 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// Starts them. They end when nobody can tell them anything any more.
-    pub(crate) fn start(runtime: &Handle) -> std::io::Result<Self> {
+    pub(crate) fn start() -> std::io::Result<Self> {
         let (to_committer, committer) = mpsc::channel(COMMITTER_QUEUE);
         let (to_log, log) = mpsc::channel(GROUP_QUEUE);
         let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
         let own = |name: &str| std::thread::Builder::new().name(name.into());
-        let handle = runtime.clone();
-        own("committer").spawn(move || committer::run(&handle, committer, &to_log))?;
+        let waits = timer()?;
+        own("committer").spawn(move || committer::run(&waits, committer, &to_log))?;
         let publish = to_publisher.clone();
         own("log").spawn(move || log::run(log, &publish))?;
-        let handle = runtime.clone();
-        own("publisher").spawn(move || publisher::run(&handle, publisher))?;
+        let waits = timer()?;
+        own("publisher").spawn(move || publisher::run(&waits, publisher))?;
         Ok(Self { committer: to_committer, publisher: to_publisher })
     }
+}
+
+/// What a thread waits with. Its own: the server's runtime ends before the threads do, and waiting with a deadline on a
+/// runtime that ends is a panic.
+fn timer() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_time().build()
 }
 
 /// What a thread that waits with a deadline finds.
@@ -103,10 +109,10 @@ enum Next<T> {
     End,
 }
 
-fn next<T>(runtime: &Handle, inbox: &mut mpsc::Receiver<T>, wait: Option<Duration>) -> Next<T> {
+fn next<T>(timer: &Runtime, inbox: &mut mpsc::Receiver<T>, wait: Option<Duration>) -> Next<T> {
     let message = match wait {
         None => Ok(inbox.blocking_recv()),
-        Some(wait) => runtime.block_on(async { timeout(wait, inbox.recv()).await }),
+        Some(wait) => timer.block_on(async { timeout(wait, inbox.recv()).await }),
     };
     match message {
         Ok(Some(message)) => Next::Message(message),
