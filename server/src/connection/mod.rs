@@ -32,8 +32,8 @@ pub(crate) struct Connection {
     database: Database,
     session: SessionId,
     identity: Identity,
-    /// Requests that have not been begun.
-    queued: VecDeque<hearth_wire::Request>,
+    /// Requests that have not been begun, those that are refused already among them: an answer has its turn too.
+    queued: VecDeque<Queued>,
     /// One for each request that was begun and whose answer has not left.
     slots: VecDeque<Slot>,
     writes_under_way: usize,
@@ -41,6 +41,11 @@ pub(crate) struct Connection {
     /// How the client spells its queries: a revocation must repeat that (wire reference 3.4).
     spelled: BTreeMap<(Path, Tag), QueryText>,
     outgoing: VecDeque<String>,
+}
+
+enum Queued {
+    Request(hearth_wire::Request),
+    Refused(RequestNumber, Failure),
 }
 
 struct Slot {
@@ -91,7 +96,7 @@ impl Connection {
             Assembled::Message(message) => ClientMessage::parse(&message, &ReadOptions::default()),
             Assembled::TooBig { start, .. } => {
                 let Some(number) = number_of(&start) else { return Ok(Next::Close) };
-                self.refuse(number, Status::WriteTooBig.into());
+                self.enqueue(Queued::Refused(number, Status::WriteTooBig.into())).await?;
                 return Ok(Next::GoOn);
             }
         };
@@ -101,10 +106,11 @@ impl Connection {
             }
             Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
             Ok(ClientMessage::Request(request)) => {
-                self.queued.push_back(request);
-                self.proceed().await?;
+                self.enqueue(Queued::Request(request)).await?;
             }
-            Err(Refused::Request { number, error }) => self.refuse(number, Failure::from(&error)),
+            Err(Refused::Request { number, error }) => {
+                self.enqueue(Queued::Refused(number, Failure::from(&error))).await?;
+            }
             Err(Refused::Unknown { .. }) => {}
             Err(Refused::Broken { .. }) => return Ok(Next::Close),
         }
@@ -158,16 +164,25 @@ impl Connection {
         self.database.tell(self.session, SessionMessage::Close).await
     }
 
+    async fn enqueue(&mut self, queued: Queued) -> Result<(), Stopped> {
+        self.queued.push_back(queued);
+        self.proceed().await
+    }
+
     /// Begins what can be begun, and lets go what is answered.
     async fn proceed(&mut self) -> Result<(), Stopped> {
-        while let Some(request) = self.queued.front() {
-            if 0 < self.writes_under_way && !is_write(&request.body) {
-                break;
-            }
-            if let Some(hearth_wire::Request { number, body }) = self.queued.pop_front() {
-                let state = self.begin(body).await?;
-                self.slots.push_back(Slot { number, state });
-            }
+        while let Some(queued) =
+            self.queued.pop_front_if(|queued| self.writes_under_way == 0 || !queued.waits_for_writes())
+        {
+            let slot = match queued {
+                Queued::Request(hearth_wire::Request { number, body }) => {
+                    Slot { number, state: self.begin(body).await? }
+                }
+                Queued::Refused(number, failure) => {
+                    Slot { number, state: SlotState::Ready(Answer::Failed(failure)) }
+                }
+            };
+            self.slots.push_back(slot);
         }
         self.let_go();
         Ok(())
@@ -293,12 +308,6 @@ impl Connection {
         Ticket(self.tickets_made)
     }
 
-    /// Refuses a request that could not even be read, in its turn.
-    fn refuse(&mut self, number: RequestNumber, failure: Failure) {
-        self.slots.push_back(Slot { number, state: SlotState::Ready(Answer::Failed(failure)) });
-        self.let_go();
-    }
-
     fn fill(&mut self, ticket: Ticket, answer: Answer) {
         let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own) if own == ticket);
         if let Some(slot) = self.slots.iter_mut().find(waits) {
@@ -311,6 +320,16 @@ impl Connection {
             if let Some(Slot { number, state: SlotState::Ready(answer) }) = self.slots.pop_front() {
                 self.outgoing.push_back(Response { number, answer }.to_text());
             }
+        }
+    }
+}
+
+impl Queued {
+    /// Whether it must see the writes before it answered.
+    const fn waits_for_writes(&self) -> bool {
+        match self {
+            Self::Request(request) => !is_write(&request.body),
+            Self::Refused(..) => false,
         }
     }
 }
