@@ -3,6 +3,7 @@
 mod case;
 mod compile;
 mod conformance;
+mod examples;
 mod insight;
 mod naive_access;
 mod naive_evaluator;

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
@@ -125,7 +124,7 @@ impl Settled {
         let address = listener.local_addr()?;
         let (mut terminated, mut interrupted) =
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        let (threads, running) = Threads::start(&Handle::current())?;
+        let (threads, running) = Threads::start()?;
         // With no standard error there is nobody to tell.
         drop(write!(io::stderr(), "{}", welcome(&mode, address)));
         let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
@@ -171,7 +170,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_of_the_server_makes_the_armed_writes() {
-        let (threads, _running) = Threads::start(&Handle::current()).unwrap();
+        let (threads, _running) = Threads::start().unwrap();
         let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None });
         let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
         let server = Server { databases: databases.clone(), sessions: Arc::default(), mode: Arc::new(mode) };

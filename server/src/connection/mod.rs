@@ -14,9 +14,10 @@ use crate::database::{Database, Stopped};
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
 use hearth_engine::{
-    Act, Answer as EngineAnswer, Delivery, Identity, Item, Listen, Request, Revoked, SessionId, Tag, Ticket,
+    Act, Answer as EngineAnswer, Delivery, Door, Identity, Item, Listen, Published, Request, Revoked,
+    SessionId, Tag, Ticket,
 };
-use hearth_tree::{Index, Path, Query, ReadOptions, View, Write};
+use hearth_tree::{Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
     ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
     OnDisconnect, Push, Put, QueryText, Refused, RequestBody, RequestNumber, Response, ServerControl, Status,
@@ -33,8 +34,8 @@ pub(crate) struct Connection {
     gate: Gate,
     session: SessionId,
     identity: Identity,
-    /// Requests that have not been begun.
-    queued: VecDeque<hearth_wire::Request>,
+    /// Requests that have not been begun, those that are refused already among them: an answer has its turn too.
+    queued: VecDeque<Queued>,
     /// One for each request that was begun and whose answer has not left.
     slots: VecDeque<Slot>,
     writes_under_way: usize,
@@ -44,6 +45,11 @@ pub(crate) struct Connection {
     outgoing: VecDeque<String>,
 }
 
+enum Queued {
+    Request(hearth_wire::Request),
+    Refused(RequestNumber, Failure),
+}
+
 struct Slot {
     number: RequestNumber,
     state: SlotState,
@@ -51,7 +57,14 @@ struct Slot {
 
 enum SlotState {
     Waiting(Ticket),
+    Reading(Ticket, Reading),
     Ready(Answer),
+}
+
+/// A read whose turn has not come, and who it is for: by then the connection may be somebody else.
+struct Reading {
+    identity: Identity,
+    get: Get,
 }
 
 /// Whether a connection goes on.
@@ -93,7 +106,7 @@ impl Connection {
             Assembled::Message(message) => ClientMessage::parse(&message, &ReadOptions::default()),
             Assembled::TooBig { start, .. } => {
                 let Some(number) = number_of(&start) else { return Ok(Next::Close) };
-                self.refuse(number, Status::WriteTooBig.into());
+                self.enqueue(Queued::Refused(number, Status::WriteTooBig.into())).await?;
                 return Ok(Next::GoOn);
             }
         };
@@ -103,10 +116,11 @@ impl Connection {
             }
             Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
             Ok(ClientMessage::Request(request)) => {
-                self.queued.push_back(request);
-                self.proceed().await?;
+                self.enqueue(Queued::Request(request)).await?;
             }
-            Err(Refused::Request { number, error }) => self.refuse(number, Failure::from(&error)),
+            Err(Refused::Request { number, error }) => {
+                self.enqueue(Queued::Refused(number, Failure::from(&error))).await?;
+            }
             Err(Refused::Unknown { .. }) => {}
             Err(Refused::Broken { .. }) => return Ok(Next::Close),
         }
@@ -134,6 +148,7 @@ impl Connection {
                         outcome.map_or_else(|refusal| Answer::Failed(failure_of_listen(&refusal)), listening);
                     self.fill(ticket, answer);
                 }
+                Item::Answer(EngineAnswer::Read(ticket, published)) => self.read(ticket, &published),
             }
         }
         self.proceed().await
@@ -160,16 +175,25 @@ impl Connection {
         self.database.tell(self.session, SessionMessage::Close).await
     }
 
+    async fn enqueue(&mut self, queued: Queued) -> Result<(), Stopped> {
+        self.queued.push_back(queued);
+        self.proceed().await
+    }
+
     /// Begins what can be begun, and lets go what is answered.
     async fn proceed(&mut self) -> Result<(), Stopped> {
-        while let Some(request) = self.queued.front() {
-            if 0 < self.writes_under_way && !is_write(&request.body) {
-                break;
-            }
-            if let Some(hearth_wire::Request { number, body }) = self.queued.pop_front() {
-                let state = self.begin(body).await?;
-                self.slots.push_back(Slot { number, state });
-            }
+        while let Some(queued) =
+            self.queued.pop_front_if(|queued| self.writes_under_way == 0 || !queued.waits_for_writes())
+        {
+            let slot = match queued {
+                Queued::Request(hearth_wire::Request { number, body }) => {
+                    Slot { number, state: self.begin(body).await? }
+                }
+                Queued::Refused(number, failure) => {
+                    Slot { number, state: SlotState::Ready(Answer::Failed(failure)) }
+                }
+            };
+            self.slots.push_back(slot);
         }
         self.let_go();
         Ok(())
@@ -207,7 +231,11 @@ impl Connection {
                 self.database.tell(self.session, SessionMessage::Unlisten(unlisten.at, tag)).await?;
                 Ok(SlotState::Ready(Answer::Done))
             }
-            RequestBody::Get(Get { at, query }) => Ok(SlotState::Ready(self.read(&at, &query))),
+            RequestBody::Get(get) => {
+                let ticket = self.new_ticket();
+                self.database.tell(self.session, SessionMessage::Read(ticket)).await?;
+                Ok(SlotState::Reading(ticket, Reading { identity: self.identity.clone(), get }))
+            }
             RequestBody::Auth(auth) => self.authenticate(auth).await.map(SlotState::Ready),
             RequestBody::Unauth => {
                 self.become_somebody(Identity::nobody()).await?;
@@ -249,20 +277,16 @@ impl Connection {
         Ok(SlotState::Waiting(ticket))
     }
 
-    fn read(&self, at: &Path, query: &Query) -> Answer {
-        let published = self.database.published();
-        let judged =
-            self.database.door().read(&self.identity, crate::clock::now_ms(), &published.tree, at, query);
-        if let Err(denied) = judged {
-            return Answer::Failed(failure_of_denial(&denied));
+    /// Answers a read from what was published in its turn.
+    fn read(&mut self, ticket: Ticket, published: &Published) {
+        for slot in &mut self.slots {
+            if let SlotState::Reading(own, reading) = &slot.state
+                && *own == ticket
+            {
+                slot.state = SlotState::Ready(reading.answer(self.database.door(), published));
+                return;
+            }
         }
-        let node = published.tree.get(at);
-        if query.is_everything() {
-            return Answer::Data(node.cloned());
-        }
-        let index = query.index_for(node).map(|by| Index::build(by, node));
-        let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
-        Answer::Data(view.to_node())
     }
 
     async fn authenticate(&mut self, auth: Auth) -> Result<Answer, Stopped> {
@@ -295,12 +319,6 @@ impl Connection {
         Ticket(self.tickets_made)
     }
 
-    /// Refuses a request that could not even be read, in its turn.
-    fn refuse(&mut self, number: RequestNumber, failure: Failure) {
-        self.slots.push_back(Slot { number, state: SlotState::Ready(Answer::Failed(failure)) });
-        self.let_go();
-    }
-
     fn fill(&mut self, ticket: Ticket, answer: Answer) {
         let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own) if own == ticket);
         if let Some(slot) = self.slots.iter_mut().find(waits) {
@@ -314,6 +332,33 @@ impl Connection {
                 self.outgoing.push_back(Response { number, answer }.to_text());
             }
         }
+    }
+}
+
+impl Queued {
+    /// Whether it must see the writes before it answered.
+    const fn waits_for_writes(&self) -> bool {
+        match self {
+            Self::Request(request) => !is_write(&request.body),
+            Self::Refused(..) => false,
+        }
+    }
+}
+
+impl Reading {
+    fn answer(&self, door: &Door, published: &Published) -> Answer {
+        let Self { identity, get: Get { at, query } } = self;
+        let judged = door.read(identity, crate::clock::now_ms(), &published.tree, at, query);
+        if let Err(denied) = judged {
+            return Answer::Failed(failure_of_denial(&denied));
+        }
+        let node = published.tree.get(at);
+        if query.is_everything() {
+            return Answer::Data(node.cloned());
+        }
+        let index = query.index_for(node).map(|by| Index::build(by, node));
+        let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
+        Answer::Data(view.to_node())
     }
 }
 

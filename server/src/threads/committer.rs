@@ -7,19 +7,19 @@ use hearth_engine::{Committer, Revision, Verdict};
 use hearth_tree::Snapshot;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tokio::runtime::Handle;
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 /// Decides what comes, a group at a time. Owning the committers is the lock; a full `log` queue is the backpressure.
 pub(super) fn run(
-    runtime: &Handle,
+    timer: &Runtime,
     mut inbox: mpsc::Receiver<ToCommitter>,
     log: &mpsc::Sender<Group<Vec<Verdict>>>,
 ) {
     let mut committers = BTreeMap::<DatabaseId, Committer>::new();
     loop {
         let mut group = Group::new();
-        match next(runtime, &mut inbox, wait(&committers)) {
+        match next(timer, &mut inbox, wait(&committers)) {
             Next::End => return,
             Next::Message(first) => {
                 follow(first, &mut committers, &mut group);

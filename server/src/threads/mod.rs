@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
@@ -59,6 +59,8 @@ pub(crate) enum SessionMessage {
     Identify(Identity, oneshot::Sender<()>),
     /// It listens.
     Listen(Ticket, Listen),
+    /// It reads.
+    Read(Ticket),
     /// It no longer listens.
     Unlisten(Path, Option<Tag>),
     /// Its queue is empty again.
@@ -82,17 +84,17 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// Starts them. They end when nobody can tell them anything any more.
-    pub(crate) fn start(runtime: &Handle) -> std::io::Result<(Self, Running)> {
+    pub(crate) fn start() -> std::io::Result<(Self, Running)> {
         let (to_committer, committer) = mpsc::channel(COMMITTER_QUEUE);
         let (to_log, log) = mpsc::channel(GROUP_QUEUE);
         let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
         let own = |name: &str| std::thread::Builder::new().name(name.into());
-        let handle = runtime.clone();
-        let committer = own("committer").spawn(move || committer::run(&handle, committer, &to_log))?;
+        let waits = timer()?;
+        let committer = own("committer").spawn(move || committer::run(&waits, committer, &to_log))?;
         let publish = to_publisher.clone();
         let log = own("log").spawn(move || log::run(log, &publish))?;
-        let handle = runtime.clone();
-        let publisher = own("publisher").spawn(move || publisher::run(&handle, publisher))?;
+        let waits = timer()?;
+        let publisher = own("publisher").spawn(move || publisher::run(&waits, publisher))?;
         Ok((Self { committer: to_committer, publisher: to_publisher }, Running([committer, log, publisher])))
     }
 }
@@ -102,12 +104,18 @@ impl Threads {
 pub(crate) struct Running([JoinHandle<()>; 3]);
 
 impl Running {
-    /// Returns when they have ended: their clocks are the runtime's, which therefore must outlive them.
+    /// Returns when they have ended: then everything that was decided has been kept.
     pub(crate) async fn ended(&self) {
         while !self.0.iter().all(JoinHandle::is_finished) {
             sleep(Duration::from_millis(5)).await;
         }
     }
+}
+
+/// What a thread waits with. Its own: the server's runtime ends before the threads do, and waiting with a deadline on a
+/// runtime that ends is a panic.
+fn timer() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_time().build()
 }
 
 /// What a thread that waits with a deadline finds.
@@ -117,10 +125,10 @@ enum Next<T> {
     End,
 }
 
-fn next<T>(runtime: &Handle, inbox: &mut mpsc::Receiver<T>, wait: Option<Duration>) -> Next<T> {
+fn next<T>(timer: &Runtime, inbox: &mut mpsc::Receiver<T>, wait: Option<Duration>) -> Next<T> {
     let message = match wait {
         None => Ok(inbox.blocking_recv()),
-        Some(wait) => runtime.block_on(async { timeout(wait, inbox.recv()).await }),
+        Some(wait) => timer.block_on(async { timeout(wait, inbox.recv()).await }),
     };
     match message {
         Ok(Some(message)) => Next::Message(message),

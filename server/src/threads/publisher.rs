@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::runtime::Handle;
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
@@ -48,10 +48,10 @@ impl Outboxes for Queues {
 }
 
 /// Follows what it is told, one message after the other.
-pub(super) fn run(runtime: &Handle, mut inbox: mpsc::Receiver<ToPublisher>) {
+pub(super) fn run(timer: &Runtime, mut inbox: mpsc::Receiver<ToPublisher>) {
     let mut databases = BTreeMap::<DatabaseId, Own>::new();
     loop {
-        match next(runtime, &mut inbox, Some(TICK)) {
+        match next(timer, &mut inbox, Some(TICK)) {
             Next::End => return,
             Next::Deadline => {
                 for own in databases.values_mut() {
@@ -98,6 +98,7 @@ fn follow(own: &mut Own, session: SessionId, message: SessionMessage) {
             }
         }
         SessionMessage::Listen(ticket, listen) => publisher.listen(now_ms(), session, ticket, listen, queues),
+        SessionMessage::Read(ticket) => publisher.read(session, ticket, queues),
         SessionMessage::Unlisten(at, tag) => publisher.unlisten(session, &at, tag),
         SessionMessage::Drained => publisher.drained(session, queues),
     }

@@ -1,8 +1,6 @@
 //! The rules of the examples, against what their pages do and what somebody with a page of his own might try.
 
-mod case;
-
-use case::Case;
+use super::case::Case;
 use hearth_rules::Ruleset;
 use serde_json::{Value, json};
 
