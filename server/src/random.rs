@@ -14,3 +14,13 @@ pub(crate) fn session_name() -> Result<SessionId, getrandom::Error> {
     Ok(SessionId::parse(&URL_SAFE_NO_PAD.encode(bytes))
         .expect("URL-safe Base64 has only characters of session ids"))
 }
+
+/// 128 random bits.
+///
+/// # Errors
+/// The system's own, if it has no random bytes to give.
+pub(crate) fn random_number() -> Result<u128, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(u128::from_le_bytes(bytes))
+}

@@ -1,6 +1,6 @@
 //! Which request goes where.
 
-use super::websocket;
+use super::{rest, websocket};
 use crate::database::Databases;
 use crate::sessions::Sessions;
 use axum::Router;
@@ -21,5 +21,6 @@ pub fn router(server: Server) -> Router {
         .route("/.ws", get(websocket::upgrade))
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(async || "ok\n"))
+        .fallback(rest::serve)
         .with_state(server)
 }
