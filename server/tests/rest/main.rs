@@ -1,9 +1,11 @@
 //! The conformance cases of REST against the binary, over HTTP.
 
+mod beyond;
 mod case;
 mod client;
 mod expected;
 mod server;
+mod streams;
 
 use case::Case;
 use serde_json::Value;

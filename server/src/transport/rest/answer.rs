@@ -162,7 +162,7 @@ impl Serialize for Spelled<'_> {
         match self.shown {
             Shown::Node(_) | Shown::Empty => {}
             Shown::Window(node) => {
-                for (key, child) in node.children().iter() {
+                for (key, child) in node.children() {
                     members.serialize_entry(key.as_str(), &json(Some(child)))?;
                 }
             }

@@ -28,6 +28,8 @@ pub(super) enum Tag {
     Nothing,
     /// A node with this hash is there.
     Node(Hash),
+    /// Something is there, `*`.
+    Anything,
     /// None that this server has ever given.
     Foreign,
 }
@@ -58,10 +60,11 @@ impl Conditions {
 
 impl Tag {
     fn parse(text: &str) -> Self {
-        if text == NULL_ETAG {
-            return Self::Nothing;
+        match text {
+            NULL_ETAG => Self::Nothing,
+            "*" => Self::Anything,
+            _ => Hash::parse(text).map_or(Self::Foreign, Self::Node),
         }
-        Hash::parse(text).map_or(Self::Foreign, Self::Node)
     }
 }
 

@@ -14,6 +14,8 @@ mod place;
 mod query;
 mod read;
 mod refused;
+#[cfg(test)]
+mod ruled;
 mod stream;
 mod timeout;
 mod write;

@@ -62,7 +62,7 @@ pub(super) fn judge(
 /// What of a place is wanted: as a node of its own, and as it is shown.
 fn look(tree: &Snapshot, at: &Path, wanted: &Wanted) -> (Option<Node>, Shown) {
     let node = tree.get(at);
-    if !wanted.shallow && wanted.query.is_everything() {
+    if !wanted.shallow && !wanted.is_ordered {
         return (node.cloned(), Shown::Node(node.cloned()));
     }
     let has_children = node.is_some_and(|node| node.value().is_none());

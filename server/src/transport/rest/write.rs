@@ -78,17 +78,24 @@ pub(super) async fn answer(
     };
     let database = server.databases.find(&asked.namespace).await?;
     let at = &asked.target.path;
-    let act = match asked.conditions.if_match {
-        None => Act::Write(plan.write.clone()),
-        Some(Tag::Nothing) => Act::WriteIf { at: at.clone(), hash: None, write: plan.write.clone() },
-        Some(Tag::Node(hash)) => Act::WriteIf { at: at.clone(), hash: Some(hash), write: plan.write.clone() },
-        // It holds nowhere; but who may not read learns nothing of what is there.
-        Some(Tag::Foreign) => {
-            let tree = &database.published().tree;
-            let judged = database.door().read(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
+    let tree = database.published().tree.clone();
+    // What is published stands for `*`: whoever changes it in between is not overwritten unseen.
+    let expected = match asked.conditions.if_match {
+        None => None,
+        Some(Tag::Nothing) => Some(None),
+        Some(Tag::Node(hash)) => Some(Some(hash)),
+        Some(Tag::Anything) if tree.get(at).is_some() => Some(tree.hash(at)),
+        // It does not hold; but who may not read learns nothing of what is there.
+        Some(Tag::Anything | Tag::Foreign) => {
+            let judged = database.door().read(&asked.identity, now_ms(), &tree, at, &Query::EVERYTHING);
             judged.map_err(|denied| Refused::denied(&denied))?;
-            return Ok(stale(asked, tree));
+            return Ok(stale(asked, &tree));
         }
+    };
+    let write = plan.write.clone();
+    let act = match expected {
+        None => Act::Write(write),
+        Some(hash) => Act::WriteIf { at: at.clone(), hash, write },
     };
     let exchange = Exchange {
         database: database.clone(),
