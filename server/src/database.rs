@@ -1,13 +1,15 @@
 //! A database as connections see it, and all of them by name.
 
+use crate::random::random_number;
 use crate::threads::{Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use hearth_engine::{Door, Identity, Published, Request, SessionId};
+use hearth_tree::{Key, PushIds};
 use hearth_wire::{Addressed, Namespace};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
 /// A database, for the threads.
@@ -102,6 +104,7 @@ pub struct Databases {
     by_name: DashMap<String, Database>,
     databases_made: AtomicU64,
     sessions_made: AtomicU64,
+    push_ids: Mutex<PushIds>,
 }
 
 /// What the database without a name is called.
@@ -116,12 +119,23 @@ impl Databases {
             by_name: DashMap::new(),
             databases_made: AtomicU64::new(0),
             sessions_made: AtomicU64::new(0),
+            push_ids: Mutex::default(),
         }
     }
 
     /// A session id that was never used.
     pub fn new_session(&self) -> SessionId {
         SessionId(self.sessions_made.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A key for a new child of a list, later than all that were made before.
+    ///
+    /// # Errors
+    /// The system's own, if it has no random bytes to give.
+    pub(crate) fn new_push_id(&self, now_ms: i64) -> Result<Key, getrandom::Error> {
+        let random = random_number()?;
+        let mut push_ids = self.push_ids.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(push_ids.next(u64::try_from(now_ms).unwrap_or_default(), || random))
     }
 
     /// The database of that name, made when it is first asked for if it may be.

@@ -21,3 +21,13 @@ pub(crate) fn token() -> Result<String, getrandom::Error> {
 pub(crate) fn session_name() -> Result<SessionId, getrandom::Error> {
     Ok(SessionId::parse(&token()?).expect("URL-safe Base64 has only characters of session ids"))
 }
+
+/// 128 random bits.
+///
+/// # Errors
+/// The system's own, if it has no random bytes to give.
+pub(crate) fn random_number() -> Result<u128, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(u128::from_le_bytes(bytes))
+}

@@ -1,6 +1,7 @@
 //! How clients reach the server.
 
 mod accept;
+mod rest;
 mod router;
 mod websocket;
 

@@ -1,6 +1,6 @@
 //! Which request goes where.
 
-use super::websocket;
+use super::{rest, websocket};
 use crate::auth;
 use crate::database::Databases;
 use crate::mode::Mode;
@@ -25,6 +25,7 @@ pub fn router(server: Server) -> Router {
         .route("/.ws", get(websocket::upgrade))
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(async || "ok\n"))
+        .fallback(rest::serve)
         .layer(from_fn_with_state(server.mode.clone(), auth::keep))
         .with_state(server)
 }

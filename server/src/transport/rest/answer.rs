@@ -1,0 +1,183 @@
+//! What is answered, and how it is spelled.
+
+use super::params::Params;
+use super::refused::Refused;
+use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use hearth_tree::{Compact, Form, Json, Key, Node, Pretty};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+pub(super) const NO_CACHE: &str = "no-cache";
+
+/// Largest answer (rest reference 7.5).
+const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Longest name of a JSONP function.
+const CALLBACK_CHARS_MAX: usize = 128;
+
+/// Something that can be shown.
+pub(super) enum Shown {
+    /// A node, or nothing.
+    Node(Option<Node>),
+    /// Children of a node that a query has found.
+    Window(Node),
+    /// A query has found none among the children of a node.
+    Empty,
+    /// Only the keys of the children.
+    Keys(Vec<Key>),
+    /// The name of a new child.
+    Name(Key),
+    /// What an update has written, by path.
+    Parts(Vec<(String, Option<Node>)>),
+}
+
+/// How to spell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Print {
+    Compact,
+    Pretty,
+    /// Not at all.
+    Silent,
+}
+
+/// How an answer is to look.
+pub(super) struct Style {
+    pub(super) print: Print,
+    pub(super) form: Form,
+    callback: Option<String>,
+    download: Option<String>,
+}
+
+impl Style {
+    /// Reads `print`, `format`, `callback` and `download` (rest reference 3).
+    pub(super) fn parse(params: &Params) -> Result<Self, Refused> {
+        let print = match params.text("print")?.as_deref() {
+            None => Print::Compact,
+            Some("pretty") => Print::Pretty,
+            Some("silent") => Print::Silent,
+            Some(_) => return Err(Refused::bad("print must be pretty or silent")),
+        };
+        let form = match params.text("format")?.as_deref() {
+            None => Form::REST,
+            Some("export") => Form::EXPORT,
+            Some(_) => return Err(Refused::bad("format must be export")),
+        };
+        let callback = params.text("callback")?.map(|name| name.into_owned());
+        if callback.as_deref().is_some_and(|name| !is_function_name(name)) {
+            return Err(Refused::bad("callback must be the name of a function"));
+        }
+        let download = params.text("download")?.map(|name| name.into_owned());
+        Ok(Self { print, form, callback, download })
+    }
+
+    /// The answer; with an `ETag` if there is one to say.
+    pub(super) fn respond(&self, status: StatusCode, shown: &Shown, etag: Option<&str>) -> Response {
+        let mut response = match self.print {
+            Print::Silent if status.is_success() => {
+                (StatusCode::NO_CONTENT, [(CACHE_CONTROL, NO_CACHE)]).into_response()
+            }
+            Print::Silent | Print::Compact | Print::Pretty => self.spelled(status, shown),
+        };
+        if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
+            response.headers_mut().insert(ETAG, etag);
+        }
+        response
+    }
+
+    fn spelled(&self, status: StatusCode, shown: &Shown) -> Response {
+        let mut body = Vec::new();
+        let mut content_type = "application/json; charset=utf-8";
+        if let Some(name) = &self.callback {
+            content_type = "application/javascript; charset=utf-8";
+            // The comment keeps the start of the script out of the hands of whoever chose the name.
+            body.extend_from_slice(format!("/**/{name}(").as_bytes());
+        }
+        shown.append_to(&mut body, self.form, self.print == Print::Pretty);
+        if self.callback.is_some() {
+            body.extend_from_slice(b");");
+        }
+        if ANSWER_BYTES_MAX < body.len() {
+            return Refused::bad(
+                "Data requested exceeds the maximum size that can be accessed with a single request.",
+            )
+            .into_response();
+        }
+        let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, NO_CACHE)];
+        let mut response = (status, headers, body).into_response();
+        if self.callback.is_some() {
+            response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        }
+        if let Some(name) = self.download.as_deref().and_then(attachment) {
+            response.headers_mut().insert(CONTENT_DISPOSITION, name);
+        }
+        response
+    }
+}
+
+fn is_function_name(name: &str) -> bool {
+    let starts = name.starts_with(|ch: char| ch.is_ascii_alphabetic() || "_$".contains(ch));
+    let goes_on = |ch: char| ch.is_ascii_alphanumeric() || "_$.[]".contains(ch);
+    starts && name.len() <= CALLBACK_CHARS_MAX && name.chars().all(goes_on)
+}
+
+/// A header that makes a browser save the answer. Nothing of the name can end the header or leave the folder.
+fn attachment(name: &str) -> Option<HeaderValue> {
+    let is_safe = |ch: &char| !ch.is_control() && !"\"\\/".contains(*ch);
+    let name: String = name.chars().filter(is_safe).collect();
+    HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).ok()
+}
+
+impl Shown {
+    /// Appends the JSON text. O(nodes).
+    fn append_to(&self, bytes: &mut Vec<u8>, form: Form, pretty: bool) {
+        let shown = Spelled { shown: self, form };
+        let written = if pretty {
+            shown.serialize(&mut serde_json::Serializer::with_formatter(bytes, Pretty::default()))
+        } else {
+            shown.serialize(&mut serde_json::Serializer::with_formatter(bytes, Compact))
+        };
+        written.expect("a vector takes all bytes, and every key is a text");
+    }
+}
+
+struct Spelled<'a> {
+    shown: &'a Shown,
+    form: Form,
+}
+
+impl Serialize for Spelled<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = |node| Json::new(node, self.form);
+        let mut members = match self.shown {
+            Shown::Node(node) => return json(node.as_ref()).serialize(serializer),
+            // A list's first children are a list; others would only be hidden behind as many nulls.
+            Shown::Window(node) if node.child(&Key::from_position(0)).is_some() => {
+                return json(Some(node)).serialize(serializer);
+            }
+            Shown::Window(_) | Shown::Empty | Shown::Keys(_) | Shown::Name(_) | Shown::Parts(_) => {
+                serializer.serialize_map(None)?
+            }
+        };
+        match self.shown {
+            Shown::Node(_) | Shown::Empty => {}
+            Shown::Window(node) => {
+                for (key, child) in node.children() {
+                    members.serialize_entry(key.as_str(), &json(Some(child)))?;
+                }
+            }
+            Shown::Keys(keys) => {
+                for key in keys {
+                    members.serialize_entry(key.as_str(), &true)?;
+                }
+            }
+            Shown::Name(key) => members.serialize_entry("name", key.as_str())?,
+            Shown::Parts(parts) => {
+                for (path, node) in parts {
+                    members.serialize_entry(path, &json(node.as_ref()))?;
+                }
+            }
+        }
+        members.end()
+    }
+}

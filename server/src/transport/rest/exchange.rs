@@ -1,0 +1,89 @@
+//! One request, one answer: a write of somebody who has no connection.
+
+use super::changes::edits_of;
+use crate::database::{Database, Stopped};
+use crate::threads::{Outbox, SessionMessage};
+use hearth_engine::{Act, Answer, Delivery, Identity, Item, Listen, Refusal, Request, SessionId, Ticket};
+use hearth_tree::{Change, Path, Query, Snapshot};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::mpsc;
+
+/// Deliveries that wait. Full, it is told one difference instead.
+const OUTBOX: usize = 16;
+const LISTEN: Ticket = Ticket(0);
+const WRITE: Ticket = Ticket(1);
+
+/// What is to be decided, and for whom.
+pub(super) struct Exchange {
+    pub(super) database: Database,
+    /// Never used before.
+    pub(super) session: SessionId,
+    pub(super) identity: Identity,
+    pub(super) act: Act,
+    /// Where to look what the write has made of the place.
+    pub(super) watched: Option<Path>,
+}
+
+/// What became of it: the tree as the write left it, as far as it was watched.
+pub(super) type Outcome = Result<Snapshot, Refusal>;
+
+impl Exchange {
+    /// Has it decided, and returns when the outcome is published. In a task of its own: a client that goes away in the
+    /// midst must not leave its session behind.
+    ///
+    /// # Errors
+    /// [`Stopped`] at the end of the server.
+    pub(super) async fn run(self) -> Result<Outcome, Stopped> {
+        tokio::spawn(self.run_here()).await.unwrap_or(Err(Stopped))
+    }
+
+    async fn run_here(self) -> Result<Outcome, Stopped> {
+        let Self { database, session, identity, act, watched } = self;
+        let (queue, mut deliveries) = mpsc::channel(OUTBOX);
+        let is_lagging = Arc::new(AtomicBool::new(false));
+        let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
+        // What it watches is what its own write has made, which it may know even if it may not read.
+        database.open(session, Identity::Admin, outbox).await?;
+        if let Some(at) = watched {
+            // The publisher takes this before anything that is decided later.
+            let listen = Listen { at, query: Query::EVERYTHING, tag: None, known: None };
+            database.tell(session, SessionMessage::Listen(LISTEN, listen)).await?;
+        }
+        let takes_turns = matches!(act, Act::WriteIf { .. });
+        let request = Request { session, ticket: Some(WRITE), identity: identity.clone(), act };
+        database.decide(request).await?;
+        let mut seen = Snapshot::default();
+        let outcome = loop {
+            let delivery = deliveries.recv().await.ok_or(Stopped)?;
+            if let Some(outcome) = follow(delivery, &mut seen) {
+                break outcome.map(|()| seen);
+            }
+            if deliveries.is_empty() && is_lagging.swap(false, Ordering::AcqRel) {
+                database.tell(session, SessionMessage::Drained).await?;
+            }
+        };
+        if takes_turns {
+            // Nobody will come back under this name to use a turn that was kept for it.
+            database.decide(Request { session, ticket: None, identity, act: Act::End }).await?;
+        }
+        database.tell(session, SessionMessage::Close).await?;
+        Ok(outcome)
+    }
+}
+
+/// Keeps up with what is told, and says what became of the write when that comes.
+fn follow(delivery: Delivery, seen: &mut Snapshot) -> Option<Result<(), Refusal>> {
+    for item in delivery.items {
+        match item {
+            Item::Push(push) => {
+                let change = Change::new(edits_of(&push.body)).expect("the parts of one body lie apart");
+                *seen = seen.apply(&change);
+            }
+            Item::Answer(Answer::Write(WRITE, outcome)) => return Some(outcome.map(|_| ())),
+            // An admin is refused nothing.
+            Item::Answer(Answer::Write(..) | Answer::Listen(..) | Answer::Read(..)) | Item::Revoked(_) => {}
+        }
+    }
+    None
+}

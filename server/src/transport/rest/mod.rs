@@ -1,0 +1,108 @@
+//! REST: one request, one answer, and event streams (rest reference 1 to 5, 7).
+//!
+//! Why one handler and no routes: `.json` ends a path of any depth, and each of its parts is decoded here, once.
+
+mod answer;
+mod changes;
+mod conditions;
+mod cors;
+mod events;
+mod exchange;
+mod identity;
+mod params;
+mod place;
+mod query;
+mod read;
+mod refused;
+#[cfg(test)]
+mod ruled;
+mod stream;
+mod timeout;
+mod write;
+
+use super::Server;
+use answer::Style;
+use axum::extract::{Request, State};
+use axum::http::header::HOST;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use conditions::Conditions;
+use hearth_engine::Identity;
+use hearth_tree::Target;
+use hearth_wire::Addressed;
+use params::Params;
+use refused::Refused;
+
+/// Answers every request that has no route of its own.
+pub(super) async fn serve(State(server): State<Server>, request: Request) -> Response {
+    let mut response = if request.method() == Method::OPTIONS {
+        cors::preflight(request.headers())
+    } else {
+        answer(&server, request).await.unwrap_or_else(IntoResponse::into_response)
+    };
+    cors::open(response.headers_mut());
+    response
+}
+
+/// What a request asks, as far as all methods have it.
+struct Asked {
+    namespace: Addressed,
+    target: Target,
+    identity: Identity,
+    params: Params,
+    conditions: Conditions,
+    style: Style,
+    headers: HeaderMap,
+}
+
+async fn answer(server: &Server, request: Request) -> Result<Response, Refused> {
+    let (parts, body) = request.into_parts();
+    let asked = Asked::parse(&parts)?;
+    match method_of(&parts.method, &asked)? {
+        None if stream::is_asked_for(&asked.headers) && parts.method == Method::GET => {
+            stream::open(server, asked).await
+        }
+        None => read::answer(server, &asked).await,
+        Some(method) => write::answer(server, method, &asked, body).await,
+    }
+}
+
+impl Asked {
+    /// In the order in which the service checks (rest reference 2.5).
+    fn parse(parts: &Parts) -> Result<Self, Refused> {
+        let params = Params::parse(parts.uri.query().unwrap_or_default());
+        let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host = host.or_else(|| parts.uri.host()).unwrap_or_default();
+        let namespace = Addressed::find(params.text("ns")?.as_deref(), host)
+            .map_err(|_| Refused::new(StatusCode::FORBIDDEN, "Invalid Firebase database name"))?;
+        let path = place::without_suffix(parts.uri.path())?;
+        let gate = parts.extensions.get().expect("every request comes through the gate");
+        let identity = identity::identity_of(gate, &parts.headers, &params)?;
+        let style = Style::parse(&params)?;
+        timeout::check(&params)?;
+        let target = place::target_of(path)?;
+        let conditions = Conditions::parse(&parts.headers);
+        let headers = parts.headers.clone();
+        Ok(Self { namespace, target, identity, params, conditions, style, headers })
+    }
+}
+
+/// The write that a method is, or none for a read. A POST can say that it means another method: some networks let
+/// nothing else through.
+fn method_of(method: &Method, asked: &Asked) -> Result<Option<write::Method>, Refused> {
+    let header = asked.headers.get("x-http-method-override").and_then(|name| name.to_str().ok());
+    let param = asked.params.text("x-http-method-override")?;
+    let meant = match header.or(param.as_deref()).filter(|_| method == Method::POST) {
+        Some(name) => name.to_ascii_uppercase(),
+        None => method.as_str().into(),
+    };
+    match meant.as_str() {
+        "GET" | "HEAD" => Ok(None),
+        "PUT" => Ok(Some(write::Method::Put)),
+        "PATCH" => Ok(Some(write::Method::Patch)),
+        "POST" => Ok(Some(write::Method::Post)),
+        "DELETE" => Ok(Some(write::Method::Delete)),
+        _ => Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, format!("{meant} is not supported"))),
+    }
+}

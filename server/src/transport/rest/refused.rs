@@ -1,0 +1,121 @@
+//! Why a request is refused, in the words that clients know: the one place where statuses and texts are chosen.
+
+use super::answer::NO_CACHE;
+use crate::database::{FindError, Stopped};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use hearth_engine::{Denied, ListenRefusal, Refusal};
+use hearth_tree::{Problem, ReadError};
+
+/// A request that is not answered with data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) status: StatusCode,
+    /// What `error` says.
+    pub(super) text: String,
+}
+
+/// A body that should be an object with paths for keys.
+const NO_OBJECT: &str =
+    "Invalid data; couldn't parse JSON object. Are you sending a JSON object with valid key names?";
+/// A database that is not there.
+const NO_DATABASE: &str = "Firebase error. Please ensure that you have the URL of your Firebase Realtime Database instance configured correctly.";
+/// A body that should be any value.
+const NO_VALUE: &str = "Invalid data; couldn't parse JSON object, array, or value.";
+
+impl Refused {
+    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Self { status, text: text.into() }
+    }
+
+    /// The request makes no sense.
+    pub(super) fn bad(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, text)
+    }
+
+    /// Says nothing of rules or data; the operator's log does.
+    pub(super) fn denied(denied: &Denied) -> Self {
+        tracing::debug!(%denied, "denied");
+        Self::new(StatusCode::UNAUTHORIZED, "Permission denied")
+    }
+
+    pub(super) fn of_listen(refusal: &ListenRefusal) -> Self {
+        match refusal {
+            ListenRefusal::Denied(denied) => Self::denied(denied),
+            ListenRefusal::TooMany | ListenRefusal::Closed => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, refusal.to_string())
+            }
+        }
+    }
+
+    /// Of a write; one whose condition does not hold is not refused but answered with what is there.
+    pub(super) fn of_write(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::Denied(denied) => Self::denied(denied),
+            Refusal::Stale { .. } => Self::new(StatusCode::PRECONDITION_FAILED, refusal.to_string()),
+            Refusal::Resolve(_) | Refusal::Arm(_) => Self::bad(refusal.to_string()),
+            Refusal::LogStopped => Self::new(StatusCode::SERVICE_UNAVAILABLE, refusal.to_string()),
+        }
+    }
+
+    /// Of a body that should be a value.
+    pub(super) fn of_value(error: &ReadError) -> Self {
+        Self::bad(text_of_read(error, NO_VALUE))
+    }
+
+    /// Of a body that should be an update.
+    pub(super) fn of_update(error: &ReadError) -> Self {
+        Self::bad(text_of_read(error, NO_OBJECT))
+    }
+}
+
+fn text_of_read(error: &ReadError, unreadable: &str) -> String {
+    match &error.problem {
+        Problem::Syntax { .. } | Problem::Shape { .. } => unreadable.into(),
+        Problem::NotObject { .. } => NO_OBJECT.into(),
+        Problem::Key(_) | Problem::DottedKey { .. } | Problem::Path(_) => {
+            let place = error.place.map(|place| format!(" beginning at {}:{}", place.line, place.column));
+            format!(
+                "Invalid data; couldn't parse key{}. Key value can't be empty or contain $ # [ ] / or .",
+                place.unwrap_or_default()
+            )
+        }
+        Problem::Duplicate { .. }
+        | Problem::TooDeep { .. }
+        | Problem::TooMany { .. }
+        | Problem::TextTooLong(_)
+        | Problem::Control { .. }
+        | Problem::Value { .. }
+        | Problem::ValueAndChildren { .. }
+        | Problem::Priority { .. }
+        | Problem::ServerValue { .. }
+        | Problem::ServerValueBeside { .. }
+        | Problem::ServerValueRefused
+        | Problem::Write(_) => format!("Invalid data; {error}"),
+    }
+}
+
+impl From<FindError> for Refused {
+    fn from(error: FindError) -> Self {
+        match error {
+            FindError::Unknown { .. } => Self::new(StatusCode::NOT_FOUND, NO_DATABASE),
+            FindError::Stopped(stopped) => stopped.into(),
+        }
+    }
+}
+
+impl From<Stopped> for Refused {
+    fn from(stopped: Stopped) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, stopped.to_string())
+    }
+}
+
+/// As the service prints it, byte for byte (rest reference 2.3).
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let body = format!("{{\n  \"error\" : {}\n}}\n", serde_json::Value::from(self.text));
+        let headers = [(CONTENT_TYPE, "application/json; charset=utf-8"), (CACHE_CONTROL, NO_CACHE)];
+        (self.status, headers, body).into_response()
+    }
+}

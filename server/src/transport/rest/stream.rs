@@ -1,0 +1,164 @@
+//! Event streams: a session with one listener (rest reference 5).
+
+use super::events::{CANCEL, KEEP_ALIVE, append_news};
+use super::query::wanted_of;
+use super::refused::Refused;
+use super::{Asked, Server, read};
+use crate::database::{Database, Stopped};
+use crate::threads::{Outbox, SessionMessage};
+use axum::body::{Body, Bytes};
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use hearth_engine::{Answer, Delivery, Item, Listen, Push, SessionId, Tag, Ticket};
+use hearth_tree::{Part, Path};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Deliveries that wait for a stream. One that falls further behind gets one difference instead.
+const OUTBOX: usize = 64;
+/// Pieces that wait for the network.
+const PIECES: usize = 4;
+/// How long a stream says nothing (rest reference 5.2).
+const SILENCE: Duration = Duration::from_secs(30);
+/// How long a client may take nothing.
+const STALL: Duration = Duration::from_secs(60);
+const LISTEN: Ticket = Ticket(0);
+const QUERY: Tag = Tag(1);
+const EVENT_STREAM: &str = "text/event-stream";
+
+/// Whether a client wants a stream: the type is one of those it accepts.
+pub(super) fn is_asked_for(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
+    let types = accepted.flat_map(|value| value.split(','));
+    types.filter_map(|kind| kind.split(';').next()).any(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
+}
+
+/// Begins a stream, or says as an ordinary answer why not.
+pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refused> {
+    if asked.target.part == Part::Priority {
+        return Err(Refused::bad("Invalid path: a priority cannot be streamed"));
+    }
+    asked.conditions.refuse(false, false, "event streams")?;
+    let wanted = wanted_of(&asked.params)?;
+    if wanted.shallow {
+        return Err(Refused::bad("shallow is not supported for event streams"));
+    }
+    let database = server.databases.find(&asked.namespace).await?;
+    read::judge(&database, &asked, &database.published().tree.clone(), &wanted)?;
+    let is_query = !wanted.query.is_everything();
+    let (queue, deliveries) = mpsc::channel(OUTBOX);
+    let is_lagging = Arc::new(AtomicBool::new(false));
+    let session = server.databases.new_session();
+    let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
+    let at = asked.target.path.clone();
+    let listen = Listen { at: at.clone(), query: wanted.query, tag: is_query.then_some(QUERY), known: None };
+    let (pieces, mut sent) = mpsc::channel::<Bytes>(PIECES);
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let stream = Stream { database, session, at, is_query, deliveries, is_lagging, pieces };
+    tokio::spawn(async move {
+        if stream.serve(asked.identity, outbox, listen, begun).await.is_err() {
+            tracing::debug!("an event stream ended with the server");
+        }
+    });
+    has_begun.await.map_err(|_| Stopped)??;
+    let body = futures_util::stream::poll_fn(move |context| {
+        sent.poll_recv(context).map(|piece| piece.map(Ok::<_, Infallible>))
+    });
+    let headers = [(CONTENT_TYPE, "text/event-stream; charset=utf-8"), (CACHE_CONTROL, "no-cache")];
+    Ok((headers, Body::from_stream(body)).into_response())
+}
+
+/// A stream while it is served, in a task of its own: a client that goes away must not leave its session behind.
+struct Stream {
+    database: Database,
+    session: SessionId,
+    at: Path,
+    is_query: bool,
+    deliveries: mpsc::Receiver<Delivery>,
+    is_lagging: Arc<AtomicBool>,
+    pieces: mpsc::Sender<Bytes>,
+}
+
+/// Whether a stream goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    GoOn,
+    End,
+}
+
+type Begun = tokio::sync::oneshot::Sender<Result<(), Refused>>;
+
+impl Stream {
+    async fn serve(
+        mut self,
+        identity: hearth_engine::Identity,
+        outbox: Outbox,
+        listen: Listen,
+        begun: Begun,
+    ) -> Result<(), Stopped> {
+        self.database.open(self.session, identity, outbox).await?;
+        self.database.tell(self.session, SessionMessage::Listen(LISTEN, listen)).await?;
+        let served = self.run(begun).await;
+        self.database.tell(self.session, SessionMessage::Close).await?;
+        served
+    }
+
+    async fn run(&mut self, begun: Begun) -> Result<(), Stopped> {
+        let mut begun = Some(begun);
+        loop {
+            let delivery = tokio::select! {
+                delivery = timeout(SILENCE, self.deliveries.recv()) => delivery,
+                () = self.pieces.closed() => return Ok(()),
+            };
+            let mut text = Vec::new();
+            let mut next = Next::GoOn;
+            match delivery {
+                Err(_) => text.extend_from_slice(KEEP_ALIVE.as_bytes()),
+                Ok(None) => return Ok(()),
+                Ok(Some(delivery)) => next = self.append(&mut text, delivery, &mut begun),
+            }
+            if !text.is_empty() && !self.send(text).await {
+                return Ok(());
+            }
+            if next == Next::End {
+                return Ok(());
+            }
+            if self.deliveries.is_empty() && self.is_lagging.swap(false, Ordering::AcqRel) {
+                self.database.tell(self.session, SessionMessage::Drained).await?;
+            }
+        }
+    }
+
+    fn append(&self, text: &mut Vec<u8>, delivery: Delivery, begun: &mut Option<Begun>) -> Next {
+        for item in delivery.items {
+            match item {
+                Item::Push(Push { body, .. }) => append_news(text, &self.at, &body, self.is_query),
+                Item::Revoked(_) => {
+                    text.extend_from_slice(CANCEL.as_bytes());
+                    return Next::End;
+                }
+                Item::Answer(Answer::Listen(_, outcome)) => {
+                    let outcome = outcome.map_err(|refusal| Refused::of_listen(&refusal));
+                    let next = if outcome.is_ok() { Next::GoOn } else { Next::End };
+                    let is_gone = begun.take().is_some_and(|begun| begun.send(outcome).is_err());
+                    if is_gone || next == Next::End {
+                        return Next::End;
+                    }
+                }
+                // A stream writes nothing, and reads nothing else.
+                Item::Answer(Answer::Write(..) | Answer::Read(..)) => {}
+            }
+        }
+        Next::GoOn
+    }
+
+    /// Whether the client has taken it in time.
+    async fn send(&self, text: Vec<u8>) -> bool {
+        matches!(timeout(STALL, self.pieces.send(text.into())).await, Ok(Ok(())))
+    }
+}

@@ -1,0 +1,268 @@
+//! PUT, PATCH, POST and DELETE.
+
+use super::answer::Shown;
+use super::conditions::{NULL_ETAG, Tag, etag_of};
+use super::exchange::Exchange;
+use super::read::leaf;
+use super::refused::Refused;
+use super::{Asked, Server};
+use crate::clock::now_ms;
+use crate::database::Stopped;
+use axum::body::Body;
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use futures_util::StreamExt;
+use hearth_engine::{Act, Refusal};
+use hearth_tree::{
+    Assigned, Assignment, DEPTH_MAX, Key, Node, Part, Path, Pending, Query, ReadOptions, Snapshot, Target,
+    Write, read_priority, read_update, read_value,
+};
+use std::time::Duration;
+
+/// Largest body (rest reference 7.5).
+const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// A body that takes longer to read is read where nobody waits.
+const BODY_BYTES_QUICK: usize = 64 * 1024;
+/// How long the next piece of a body may take.
+const PIECE: Duration = Duration::from_secs(60);
+
+/// A method that writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Put,
+    Patch,
+    Post,
+    Delete,
+}
+
+/// What is written, and what of it is told.
+struct Plan {
+    write: Write,
+    told: Told,
+}
+
+enum Told {
+    /// What was written.
+    Value,
+    /// That nothing is there.
+    Nothing,
+    /// The name of the child.
+    Name(Key),
+    /// What was written, place by place.
+    Parts,
+}
+
+pub(super) async fn answer(
+    server: &Server,
+    method: Method,
+    asked: &Asked,
+    body: Body,
+) -> Result<Response, Refused> {
+    check(method, asked)?;
+    let plan = match method {
+        Method::Delete => Plan { write: nothing(&asked.target), told: Told::Nothing },
+        Method::Put | Method::Patch | Method::Post => {
+            let body = read_body(&asked.headers, body).await?;
+            let child = match method {
+                Method::Post => Some(server.databases.new_push_id(now_ms()).map_err(|error| {
+                    Refused::new(StatusCode::INTERNAL_SERVER_ERROR, format!("no push id: {error}"))
+                })?),
+                Method::Put | Method::Patch | Method::Delete => None,
+            };
+            let target = asked.target.clone();
+            let is_quick = body.len() <= BODY_BYTES_QUICK;
+            let plan = move || plan(method, target, child, &body);
+            if is_quick { plan()? } else { apart(plan).await? }
+        }
+    };
+    let database = server.databases.find(&asked.namespace).await?;
+    let at = &asked.target.path;
+    let tree = database.published().tree.clone();
+    // What is published stands for `*`: whoever changes it in between is not overwritten unseen.
+    let expected = match asked.conditions.if_match {
+        None => None,
+        Some(Tag::Nothing) => Some(None),
+        Some(Tag::Node(hash)) => Some(Some(hash)),
+        Some(Tag::Anything) if tree.get(at).is_some() => Some(tree.hash(at)),
+        // It does not hold; but who may not read learns nothing of what is there.
+        Some(Tag::Anything | Tag::Foreign) => {
+            let judged = database.door().read(&asked.identity, now_ms(), &tree, at, &Query::EVERYTHING);
+            judged.map_err(|denied| Refused::denied(&denied))?;
+            return Ok(stale(asked, &tree));
+        }
+    };
+    let write = plan.write.clone();
+    let act = match expected {
+        None => Act::Write(write),
+        Some(hash) => Act::WriteIf { at: at.clone(), hash, write },
+    };
+    let exchange = Exchange {
+        database: database.clone(),
+        session: server.databases.new_session(),
+        identity: asked.identity.clone(),
+        act,
+        watched: is_pending(&plan.write).then(|| at.clone()),
+    };
+    match exchange.run().await? {
+        Ok(seen) => Ok(done(asked, &plan, &seen)),
+        Err(Refusal::Stale { .. }) => Ok(stale(asked, &database.published().tree)),
+        Err(refusal) => Err(Refused::of_write(&refusal)),
+    }
+}
+
+/// Works where nobody else waits.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Stopped.into()))
+}
+
+/// Refuses what cannot go together (rest reference 4.2).
+fn check(method: Method, asked: &Asked) -> Result<(), Refused> {
+    let is_node = asked.target.part == Part::Value;
+    let (tags, if_match, name) = match method {
+        Method::Put => (is_node, is_node, "PUT"),
+        Method::Delete => (is_node, is_node, "DELETE"),
+        Method::Post => (true, false, "POST"),
+        Method::Patch => (false, false, "PATCH"),
+    };
+    let what = if is_node { name.to_owned() } else { format!("{name} of a priority") };
+    asked.conditions.refuse(tags, if_match, &what)?;
+    if !is_node && matches!(method, Method::Post | Method::Patch) {
+        return Err(Refused::bad(format!("Invalid path: {what} is not supported")));
+    }
+    let sizes = ["tiny", "small", "medium", "large", "unlimited"];
+    match asked.params.text("writeSizeLimit")? {
+        Some(size) if !sizes.contains(&&*size) => {
+            Err(Refused::bad("writeSizeLimit must be tiny, small, medium, large or unlimited"))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The whole body. Its type is passed over: clients send any.
+async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refused> {
+    let too_large = || {
+        let text = format!("Payload is too large: a request may have {BODY_BYTES_MAX} bytes");
+        Refused::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+    };
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| BODY_BYTES_MAX < length) {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let mut pieces = body.into_data_stream();
+    loop {
+        let piece = tokio::time::timeout(PIECE, pieces.next()).await;
+        let piece = piece
+            .map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come"))?;
+        match piece {
+            None if bytes.is_empty() => return Err(Refused::bad("Error: No data supplied.")),
+            None => return Ok(bytes),
+            Some(piece) => {
+                let piece = piece.map_err(|error| Refused::bad(error.to_string()))?;
+                if BODY_BYTES_MAX < bytes.len() + piece.len() {
+                    return Err(too_large());
+                }
+                bytes.extend_from_slice(&piece);
+            }
+        }
+    }
+}
+
+fn plan(method: Method, target: Target, child: Option<Key>, body: &[u8]) -> Result<Plan, Refused> {
+    if method == Method::Patch {
+        // The command line tools delete like this.
+        if body.trim_ascii() == b"null" {
+            return Ok(Plan { write: nothing(&target), told: Told::Nothing });
+        }
+        let update = read_update(body, &target.path, &ReadOptions::default());
+        let update = update.map_err(|error| Refused::of_update(&error))?;
+        return Ok(Plan { write: Write::Update(update), told: Told::Parts });
+    }
+    if target.part == Part::Priority {
+        let priority = read_priority(body, &ReadOptions::default());
+        let priority = priority.map_err(|error| Refused::of_value(&error))?;
+        let write = Write::Set(Assignment::priority(target.path, priority));
+        return Ok(Plan { write, told: Told::Value });
+    }
+    let too_deep = |text: String| Refused::bad(format!("Invalid path: {text}"));
+    let (at, told) = match child {
+        Some(key) => {
+            let at = target.path.child(&key).map_err(|error| too_deep(error.to_string()))?;
+            (at, Told::Name(key))
+        }
+        None => (target.path, Told::Value),
+    };
+    let options = ReadOptions { depth_max: DEPTH_MAX - at.keys().len(), ..ReadOptions::default() };
+    let value = read_value(body, &options).map_err(|error| Refused::of_value(&error))?;
+    let assignment = Assignment::value(at, value).map_err(|error| too_deep(error.to_string()))?;
+    Ok(Plan { write: Write::Set(assignment), told })
+}
+
+/// The write that leaves nothing at a place.
+fn nothing(target: &Target) -> Write {
+    let at = target.path.clone();
+    Write::Set(match target.part {
+        Part::Value => Assignment::value(at, None).expect("nothing is not too deep"),
+        Part::Priority => Assignment::priority(at, None),
+    })
+}
+
+/// Whether it depends on the server what will be written.
+fn is_pending(write: &Write) -> bool {
+    write.assignments().iter().any(|assignment| match assignment.to() {
+        Assigned::Value(draft) => draft.as_ref().is_some_and(|draft| draft.as_node().is_none()),
+        Assigned::Priority(priority) => matches!(priority, Some(Pending::Server(_))),
+    })
+}
+
+/// What was written at a place. `seen` is what was there afterwards, where it depended on the server.
+fn written(assignment: &Assignment, seen: &Snapshot) -> Option<Node> {
+    let seen = || seen.get(assignment.at());
+    match assignment.to() {
+        Assigned::Value(None) | Assigned::Priority(None) => None,
+        Assigned::Value(Some(draft)) => draft.as_node().or_else(seen).cloned(),
+        Assigned::Priority(Some(Pending::Known(priority))) => Some(leaf(priority)),
+        Assigned::Priority(Some(Pending::Server(_))) => seen().and_then(Node::priority).map(leaf),
+    }
+}
+
+fn done(asked: &Asked, plan: &Plan, seen: &Snapshot) -> Response {
+    let assignments = plan.write.assignments();
+    let first = assignments.first().and_then(|assignment| written(assignment, seen));
+    let etag = match plan.told {
+        _ if !asked.conditions.wants_tag => None,
+        Told::Value | Told::Name(_) => Some(etag_of(first.as_ref())),
+        Told::Nothing => Some(NULL_ETAG.into()),
+        Told::Parts => None,
+    };
+    let shown = match &plan.told {
+        Told::Value => Shown::Node(first),
+        Told::Nothing => Shown::Node(None),
+        Told::Name(key) => Shown::Name(key.clone()),
+        Told::Parts => {
+            let part = |each: &Assignment| (name_of(each, &asked.target.path), written(each, seen));
+            Shown::Parts(assignments.iter().map(part).collect())
+        }
+    };
+    asked.style.respond(StatusCode::OK, &shown, etag.as_deref())
+}
+
+/// The key by which an update names a place.
+fn name_of(assignment: &Assignment, at: &Path) -> String {
+    let below = assignment.at().strip(at).unwrap_or_default();
+    match assignment.part() {
+        Part::Value => below.to_string(),
+        Part::Priority if below.is_here() => ".priority".into(),
+        Part::Priority => format!("{below}/.priority"),
+    }
+}
+
+/// The condition does not hold: what is there, for the client to try again (rest reference 4.2).
+fn stale(asked: &Asked, tree: &Snapshot) -> Response {
+    let node = tree.get(&asked.target.path).cloned();
+    let etag = etag_of(node.as_ref());
+    asked.style.respond(StatusCode::PRECONDITION_FAILED, &Shown::Node(node), Some(&etag))
+}
