@@ -1,6 +1,8 @@
 //! What the binary does in each mode, from the outside: whom it lets in, whom it believes, what it says when it cannot
 //! begin, and how it ends.
 
+#![expect(clippy::unwrap_used, reason = "what helps tests may end them")]
+
 use futures_util::{SinkExt, StreamExt};
 use hearth_tree::{Assignment, Path, ReadOptions, read_value};
 use hearth_wire::{
