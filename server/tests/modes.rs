@@ -1,6 +1,8 @@
 //! What the binary does in each mode, from the outside: whom it lets in, whom it believes, what it says when it cannot
 //! begin, and how it ends.
 
+#![expect(clippy::unwrap_used, reason = "what helps tests may end them")]
+
 use futures_util::{SinkExt, StreamExt};
 use hearth_tree::{Assignment, Path, ReadOptions, read_value};
 use hearth_wire::{
@@ -14,6 +16,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
@@ -222,6 +225,10 @@ async fn a_server_for_development_is_for_this_machine_alone() {
             (&[("origin", "http://127.0.0.1:1"), ("sec-fetch-site", "cross-site")], OWNER, Free),
             (&[("sec-fetch-site", "same-site")], OWNER, Free),
             (&[("sec-fetch-site", "none")], OWNER, Free),
+            // Our own pages, and SDKs that call themselves that.
+            (&[("host", "10.0.2.2:9000"), ("origin", "http://10.0.2.2:9000")], OWNER, Free),
+            (&[("host", "10.0.2.2:9000"), ("origin", "http://10.0.2.2:9001")], OWNER, Turned(403)),
+            (&[("host", "10.0.2.2:9000"), ("origin", "http://10.0.2.2")], OWNER, Turned(403)),
             // Pages of others. Without rules nothing is left for them.
             (&[("origin", "https://evil.example")], OWNER, Turned(403)),
             (&[("origin", "https://evil.example")], TOKEN, Turned(403)),
@@ -288,6 +295,8 @@ async fn other_machines_need_the_token_that_was_printed() {
             (&[("host", "other.lan:9000")], Some(&token), Turned(421)),
             (&[("host", "evil.example")], TOKEN, Turned(421)),
             (&[("origin", "http://pc.lan:5173")], TOKEN, Free),
+            (&[("host", "192.168.1.5:9000"), ("origin", "http://192.168.1.5:9000")], TOKEN, Free),
+            (&[("host", "192.168.1.5:9000"), ("origin", "http://192.168.1.6:9000")], TOKEN, Turned(403)),
             (&[foreign], TOKEN, Turned(403)),
             (&[foreign], Some(&token), Turned(403)),
         ],
@@ -485,15 +494,45 @@ fn every_problem_of_rules_is_told() {
     }
 }
 
+/// Why the server closes, after whatever else it says.
+async fn goodbye(socket: &mut Socket) -> CloseFrame {
+    loop {
+        if let Message::Close(frame) = socket.next().await.unwrap().unwrap() {
+            return frame.unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_commands_are_few() {
+    let help = "\
+A realtime database that you run yourself, for the apps and SDKs of the Firebase Realtime Database
+
+Usage: hearth <COMMAND>
+
+Commands:
+  dev    Runs a server for development: for this machine, and convenient
+  serve  Runs a server for production: closed without rules, and for the databases that you name
+  rules  Checks, tests, explains and covers security rules, without a server
+  help   Print this message or the help of the given subcommand(s)
+
+Options:
+  -h, --help     Print help
+  -V, --version  Print version
+";
+    assert_eq!(run(&mut command(&["--help"])), (Some(0), help.into(), String::new()));
+    assert_eq!(run(&mut command(&[])), (Some(2), String::new(), help.into()));
+}
+
 #[tokio::test]
 async fn a_signal_sends_clients_away_so_that_they_come_back() {
     for signal in ["TERM", "INT"] {
-        let server = Server::start(&["dev"]);
+        let server = Server::of(command(&["dev", "--port", "0"]).env("HEARTH_MEMORY", "1"));
         let mut socket = connect(&server, "demo", &[]).await.unwrap();
         // Something to be finished before the end.
         ask(&mut socket, RequestBody::OnDisconnect(OnDisconnect::Set(one()))).await.unwrap();
         server.signal(signal);
-        let Some(Ok(Message::Close(Some(goodbye)))) = socket.next().await else { panic!("no goodbye") };
+        let goodbye = goodbye(&mut socket).await;
         assert_eq!(goodbye.code, CloseCode::Away);
         let (code, out, err) = server.ended();
         assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");

@@ -5,6 +5,7 @@ use super::{Basics, LISTEN, address};
 use crate::auth::{Origin, Secret};
 use crate::config::{self, Config, Port};
 use crate::mode::{Dev, Mode, Reach};
+use clap::builder::BoolishValueParser;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     basics: Basics,
     /// Lets other machines and containers in: `--listen` may be any address, and a random token replaces `owner`.
-    #[arg(long, env = "HEARTH_ALLOW_REMOTE")]
+    #[arg(long, env = "HEARTH_ALLOW_REMOTE", value_parser = BoolishValueParser::new())]
     allow_remote: bool,
     /// Lets pages of another origin do what those of this machine may; may be said several times.
     #[arg(long, value_name = "ORIGIN", value_parser = Origin::parse, value_delimiter = ',', env = "HEARTH_ALLOW_ORIGIN")]

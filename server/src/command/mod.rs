@@ -7,6 +7,7 @@ mod welcome;
 
 pub use run::RunError;
 
+use clap::builder::BoolishValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use std::io::{self, Write};
@@ -43,7 +44,7 @@ struct Basics {
     #[arg(long, value_name = "FILE", env = "HEARTH_CONFIG")]
     config: Option<PathBuf>,
     /// Keeps nothing: the data end with the server.
-    #[arg(long, env = "HEARTH_MEMORY")]
+    #[arg(long, env = "HEARTH_MEMORY", value_parser = BoolishValueParser::new())]
     memory: bool,
     /// The address to listen on; 127.0.0.1 if nothing is said.
     #[arg(long, value_name = "ADDRESS", env = "HEARTH_LISTEN")]
