@@ -32,8 +32,8 @@ pub(crate) struct Connection {
     database: Database,
     session: SessionId,
     identity: Identity,
-    /// Requests that have not been begun.
-    queued: VecDeque<hearth_wire::Request>,
+    /// Requests that have not been begun, those that are refused already among them: an answer has its turn too.
+    queued: VecDeque<Queued>,
     /// One for each request that was begun and whose answer has not left.
     slots: VecDeque<Slot>,
     writes_under_way: usize,
@@ -41,6 +41,11 @@ pub(crate) struct Connection {
     /// How the client spells its queries: a revocation must repeat that (wire reference 3.4).
     spelled: BTreeMap<(Path, Tag), QueryText>,
     outgoing: VecDeque<String>,
+}
+
+struct Queued {
+    number: RequestNumber,
+    body: Result<RequestBody, Failure>,
 }
 
 struct Slot {
@@ -91,7 +96,7 @@ impl Connection {
             Assembled::Message(message) => ClientMessage::parse(&message, &ReadOptions::default()),
             Assembled::TooBig { start, .. } => {
                 let Some(number) = number_of(&start) else { return Ok(Next::Close) };
-                self.refuse(number, Status::WriteTooBig.into());
+                self.enqueue(number, Err(Status::WriteTooBig.into())).await?;
                 return Ok(Next::GoOn);
             }
         };
@@ -100,11 +105,12 @@ impl Connection {
                 self.outgoing.push_back(ServerControl::Pong.to_text());
             }
             Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
-            Ok(ClientMessage::Request(request)) => {
-                self.queued.push_back(request);
-                self.proceed().await?;
+            Ok(ClientMessage::Request(hearth_wire::Request { number, body })) => {
+                self.enqueue(number, Ok(body)).await?;
             }
-            Err(Refused::Request { number, error }) => self.refuse(number, Failure::from(&error)),
+            Err(Refused::Request { number, error }) => {
+                self.enqueue(number, Err(Failure::from(&error))).await?;
+            }
             Err(Refused::Unknown { .. }) => {}
             Err(Refused::Broken { .. }) => return Ok(Next::Close),
         }
@@ -158,16 +164,25 @@ impl Connection {
         self.database.tell(self.session, SessionMessage::Close).await
     }
 
+    async fn enqueue(
+        &mut self,
+        number: RequestNumber,
+        body: Result<RequestBody, Failure>,
+    ) -> Result<(), Stopped> {
+        self.queued.push_back(Queued { number, body });
+        self.proceed().await
+    }
+
     /// Begins what can be begun, and lets go what is answered.
     async fn proceed(&mut self) -> Result<(), Stopped> {
-        while let Some(request) = self.queued.front() {
-            if 0 < self.writes_under_way && !is_write(&request.body) {
-                break;
-            }
-            if let Some(hearth_wire::Request { number, body }) = self.queued.pop_front() {
-                let state = self.begin(body).await?;
-                self.slots.push_back(Slot { number, state });
-            }
+        while let Some(Queued { number, body }) =
+            self.queued.pop_front_if(|queued| self.writes_under_way == 0 || !queued.waits_for_writes())
+        {
+            let state = match body {
+                Ok(body) => self.begin(body).await?,
+                Err(failure) => SlotState::Ready(Answer::Failed(failure)),
+            };
+            self.slots.push_back(Slot { number, state });
         }
         self.let_go();
         Ok(())
@@ -293,12 +308,6 @@ impl Connection {
         Ticket(self.tickets_made)
     }
 
-    /// Refuses a request that could not even be read, in its turn.
-    fn refuse(&mut self, number: RequestNumber, failure: Failure) {
-        self.slots.push_back(Slot { number, state: SlotState::Ready(Answer::Failed(failure)) });
-        self.let_go();
-    }
-
     fn fill(&mut self, ticket: Ticket, answer: Answer) {
         let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own) if own == ticket);
         if let Some(slot) = self.slots.iter_mut().find(waits) {
@@ -311,6 +320,16 @@ impl Connection {
             if let Some(Slot { number, state: SlotState::Ready(answer) }) = self.slots.pop_front() {
                 self.outgoing.push_back(Response { number, answer }.to_text());
             }
+        }
+    }
+}
+
+impl Queued {
+    /// Whether it must see the writes before it answered.
+    const fn waits_for_writes(&self) -> bool {
+        match &self.body {
+            Ok(body) => !is_write(body),
+            Err(_) => false,
         }
     }
 }
