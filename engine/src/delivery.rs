@@ -61,6 +61,8 @@ pub enum Answer {
     Write(Ticket, Result<Accepted, Refusal>),
     /// Of a listen.
     Listen(Ticket, Result<(), ListenRefusal>),
+    /// Of a read: what is published where this stands among the news.
+    Read(Ticket, Arc<Published>),
 }
 
 /// The queues of the connections. The publisher never waits for one.

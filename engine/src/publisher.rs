@@ -170,6 +170,14 @@ impl Publisher {
         self.hand_out(Round::from([(session, delivery)]), &since, outboxes);
     }
 
+    /// Gives a session what is published, in its turn. Why not just [`Publisher::published`]: that may be ahead of the news
+    /// on their way to the session, and a client that reads a value and is then told an older one believes the older.
+    pub fn read(&mut self, session: SessionId, ticket: Ticket, outboxes: &mut impl Outboxes) {
+        let published = self.published.clone();
+        let items = vec![Item::Answer(Answer::Read(ticket, published.clone()))];
+        self.hand_out(Round::from([(session, Delivery { items })]), &published, outboxes);
+    }
+
     /// Stops listening.
     pub fn unlisten(&mut self, session: SessionId, at: &Path, tag: Option<Tag>) {
         let own = self.sessions.get_mut(&session);
@@ -203,7 +211,7 @@ impl Publisher {
         let Some(Lag { since, held }) = own.lag.take() else { return };
         let ids: Vec<_> = own.listens.values().copied().collect();
         let news = ids.iter().filter_map(|&id| self.missed(id, &since)).map(Item::Push);
-        let items = news.chain(held).collect();
+        let items = news.chain(held.into_iter().map(|item| self.renewed(item))).collect();
         match outboxes.offer(session, Delivery { items }) {
             Ok(()) => {
                 for id in ids {
@@ -213,6 +221,16 @@ impl Publisher {
                 }
             }
             Err(refused) => self.lag(session, since, refused),
+        }
+    }
+
+    /// What had to wait for a difference, as it is behind that difference.
+    fn renewed(&self, held: Item) -> Item {
+        match held {
+            Item::Answer(Answer::Read(ticket, _)) => {
+                Item::Answer(Answer::Read(ticket, self.published.clone()))
+            }
+            Item::Push(_) | Item::Revoked(_) | Item::Answer(Answer::Write(..) | Answer::Listen(..)) => held,
         }
     }
 

@@ -14,9 +14,10 @@ use crate::database::{Database, Stopped};
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
 use hearth_engine::{
-    Act, Answer as EngineAnswer, Delivery, Identity, Item, Listen, Request, Revoked, SessionId, Tag, Ticket,
+    Act, Answer as EngineAnswer, Delivery, Door, Identity, Item, Listen, Published, Request, Revoked,
+    SessionId, Tag, Ticket,
 };
-use hearth_tree::{Index, Path, Query, ReadOptions, View, Write};
+use hearth_tree::{Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
     ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
     OnDisconnect, Push, Put, QueryText, Refused, RequestBody, RequestNumber, Response, ServerControl, Status,
@@ -55,7 +56,14 @@ struct Slot {
 
 enum SlotState {
     Waiting(Ticket),
+    Reading(Ticket, Reading),
     Ready(Answer),
+}
+
+/// A read whose turn has not come, and who it is for: by then the connection may be somebody else.
+struct Reading {
+    identity: Identity,
+    get: Get,
 }
 
 /// Whether a connection goes on.
@@ -138,6 +146,7 @@ impl Connection {
                         outcome.map_or_else(|refusal| Answer::Failed(failure_of_listen(&refusal)), listening);
                     self.fill(ticket, answer);
                 }
+                Item::Answer(EngineAnswer::Read(ticket, published)) => self.read(ticket, &published),
             }
         }
         self.proceed().await
@@ -220,7 +229,11 @@ impl Connection {
                 self.database.tell(self.session, SessionMessage::Unlisten(unlisten.at, tag)).await?;
                 Ok(SlotState::Ready(Answer::Done))
             }
-            RequestBody::Get(Get { at, query }) => Ok(SlotState::Ready(self.read(&at, &query))),
+            RequestBody::Get(get) => {
+                let ticket = self.new_ticket();
+                self.database.tell(self.session, SessionMessage::Read(ticket)).await?;
+                Ok(SlotState::Reading(ticket, Reading { identity: self.identity.clone(), get }))
+            }
             RequestBody::Auth(auth) => self.authenticate(auth).await.map(SlotState::Ready),
             RequestBody::Unauth => {
                 self.become_somebody(Identity::nobody()).await?;
@@ -262,20 +275,16 @@ impl Connection {
         Ok(SlotState::Waiting(ticket))
     }
 
-    fn read(&self, at: &Path, query: &Query) -> Answer {
-        let published = self.database.published();
-        let judged =
-            self.database.door().read(&self.identity, crate::clock::now_ms(), &published.tree, at, query);
-        if let Err(denied) = judged {
-            return Answer::Failed(failure_of_denial(&denied));
+    /// Answers a read from what was published in its turn.
+    fn read(&mut self, ticket: Ticket, published: &Published) {
+        for slot in &mut self.slots {
+            if let SlotState::Reading(own, reading) = &slot.state
+                && *own == ticket
+            {
+                slot.state = SlotState::Ready(reading.answer(self.database.door(), published));
+                return;
+            }
         }
-        let node = published.tree.get(at);
-        if query.is_everything() {
-            return Answer::Data(node.cloned());
-        }
-        let index = query.index_for(node).map(|by| Index::build(by, node));
-        let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
-        Answer::Data(view.to_node())
     }
 
     async fn authenticate(&mut self, auth: Auth) -> Result<Answer, Stopped> {
@@ -331,6 +340,23 @@ impl Queued {
             Ok(body) => !is_write(body),
             Err(_) => false,
         }
+    }
+}
+
+impl Reading {
+    fn answer(&self, door: &Door, published: &Published) -> Answer {
+        let Self { identity, get: Get { at, query } } = self;
+        let judged = door.read(identity, crate::clock::now_ms(), &published.tree, at, query);
+        if let Err(denied) = judged {
+            return Answer::Failed(failure_of_denial(&denied));
+        }
+        let node = published.tree.get(at);
+        if query.is_everything() {
+            return Answer::Data(node.cloned());
+        }
+        let index = query.index_for(node).map(|by| Index::build(by, node));
+        let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
+        Answer::Data(view.to_node())
     }
 }
 

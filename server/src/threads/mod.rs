@@ -58,6 +58,8 @@ pub(crate) enum SessionMessage {
     Identify(Identity, oneshot::Sender<()>),
     /// It listens.
     Listen(Ticket, Listen),
+    /// It reads.
+    Read(Ticket),
     /// It no longer listens.
     Unlisten(Path, Option<Tag>),
     /// Its queue is empty again.

@@ -98,6 +98,7 @@ fn follow(own: &mut Own, session: SessionId, message: SessionMessage) {
             }
         }
         SessionMessage::Listen(ticket, listen) => publisher.listen(now_ms(), session, ticket, listen, queues),
+        SessionMessage::Read(ticket) => publisher.read(session, ticket, queues),
         SessionMessage::Unlisten(at, tag) => publisher.unlisten(session, &at, tag),
         SessionMessage::Drained => publisher.drained(session, queues),
     }
