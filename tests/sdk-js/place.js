@@ -59,6 +59,7 @@ let clientsMade = 0;
 export class Place {
   #apps = [];
   #sockets = [];
+  #killed = [];
 
   constructor() {
     placesMade += 1;
@@ -86,7 +87,18 @@ export class Place {
     return socket;
   }
 
+  /** Another app in a process of its own: a file of `apps`. Resolves with its first line; `kill()` leaves it no time. */
+  async app(name) {
+    const file = fileURLToPath(new URL(`apps/${name}.js`, import.meta.url));
+    const child = spawn(process.execPath, [file, this.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const kill = () => child.kill('SIGKILL');
+    this.#killed.push(kill);
+    const line = new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve));
+    return { line: await within(line, `a word of the app ${name}`), kill };
+  }
+
   async leave() {
+    for (const kill of this.#killed) kill();
     for (const socket of this.#sockets) socket.kill();
     await Promise.all(this.#apps.map(deleteApp));
   }
