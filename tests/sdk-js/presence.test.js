@@ -127,11 +127,10 @@ subject('a client that comes back ends its dead connection before it says that i
 subject('the usual recipe shows who is there', async (place) => {
   const [owner, observer] = place.clients(2);
   const seen = await values(ref(observer, 'who'));
-  const stop = onValue(ref(owner, '.info/connected'), async (is) => {
-    if (!is.val()) return;
-    await onDisconnect(ref(owner, 'who')).set('off');
-    await set(ref(owner, 'who'), 'on');
-  });
+  const own = ref(owner, 'who');
+  const announced = [];
+  const announce = () => onDisconnect(own).set('off').then(() => set(own, 'on'));
+  const stop = onValue(ref(owner, '.info/connected'), (is) => is.val() && announced.push(announce()));
   for (let round = 0; round < 3; round += 1) {
     await until(ref(observer, 'who'), (who) => who === 'on');
     const off = until(ref(observer, 'who'), (who) => who === 'off');
@@ -141,5 +140,7 @@ subject('the usual recipe shows who is there', async (place) => {
   }
   await until(ref(observer, 'who'), (who) => who === 'on');
   stop();
+  await within(Promise.all(announced), 'R061: all that was announced');
+  assert.equal(announced.length, 4, 'R061');
   assert.deepEqual(seen, [null, 'on', 'off', 'on', 'off', 'on', 'off', 'on'], 'R061');
 });
