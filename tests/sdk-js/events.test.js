@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {
   equalTo, get, goOffline, limitToLast, off, onDisconnect, onValue, orderByChild, query, ref, remove, runTransaction, set, update,
 } from 'firebase/database';
-import { children, connected, settled, subject, take, until, values, within } from './place.js';
+import { children, connected, keysOf, settled, subject, take, until, values, within } from './place.js';
 
 /** Writes row by row, and compares what a listener in another client is told. */
 async function follow(writer, reader, listened, rows) {
@@ -55,11 +55,7 @@ subject('scores that tie keep one order, told by the sibling before', async (pla
   await set(ref(writer, 's/e/score'), 7);
   await settled(writer, reader);
   assert.deepEqual(take(seen).toSorted(), ['added e after c', 'removed a'], 'R049');
-  const order = [];
-  (await get(best)).forEach((child) => {
-    order.push(child.key);
-  });
-  assert.deepEqual(order, ['b', 'd', 'c', 'e', 'f'], 'R049');
+  assert.deepEqual(keysOf(await get(best)), ['b', 'd', 'c', 'e', 'f'], 'R049');
 });
 
 subject('a child that stops matching is removed, whatever wrote it', async (place) => {

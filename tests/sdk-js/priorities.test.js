@@ -2,17 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { equalTo, get, limitToLast, orderByPriority, query, ref, runTransaction, set, setPriority, setWithPriority, startAt, update } from 'firebase/database';
-import { children, settled, subject, take } from './place.js';
+import { children, keysOf, settled, subject, take } from './place.js';
 
 const CUPS = { a: { '.value': 1, '.priority': 3 }, b: { '.value': 2, '.priority': 'm' }, c: 9, d: { '.value': 4, '.priority': 3 }, e: { x: 1, '.priority': -1 } };
-
-const keys = (snapshot) => {
-  const found = [];
-  snapshot.forEach((child) => {
-    found.push(child.key);
-  });
-  return found.join('');
-};
 
 subject('children are ordered by priority, and export it', async (place) => {
   const [writer, reader] = place.clients(2);
@@ -28,7 +20,7 @@ subject('children are ordered by priority, and export it', async (place) => {
     ['R039', [orderByPriority(), equalTo(null)], 'c'],
     ['R039', [orderByPriority(), limitToLast(2)], 'db'],
   ]) {
-    assert.equal(keys(await get(query(cups, ...asked))), expected, `${report} ${expected}`);
+    assert.equal(keysOf(await get(query(cups, ...asked))).join(''), expected, `${report} ${expected}`);
     const seen = await children(query(ref(place.client(), 'cups'), ...asked));
     assert.equal(seen.map((event) => event.split(' ')[1]).join(''), expected, `${report} listened: ${expected}`);
   }
