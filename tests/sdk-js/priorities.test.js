@@ -1,10 +1,19 @@
 // Priorities: kept, ordered and shown, and gone when a plain value replaces their node.
 
 import assert from 'node:assert/strict';
-import { equalTo, get, limitToLast, orderByPriority, query, ref, runTransaction, set, setPriority, setWithPriority, startAt, update } from 'firebase/database';
+import {
+  equalTo, get, limitToLast, orderByPriority, query, ref, runTransaction, set, setPriority, setWithPriority, startAt,
+  update,
+} from 'firebase/database';
 import { children, keysOf, settled, subject, take } from './place.js';
 
-const CUPS = { a: { '.value': 1, '.priority': 3 }, b: { '.value': 2, '.priority': 'm' }, c: 9, d: { '.value': 4, '.priority': 3 }, e: { x: 1, '.priority': -1 } };
+const CUPS = {
+  a: { '.value': 1, '.priority': 3 },
+  b: { '.value': 2, '.priority': 'm' },
+  c: 9,
+  d: { '.value': 4, '.priority': 3 },
+  e: { x: 1, '.priority': -1 },
+};
 
 subject('children are ordered by priority, and export it', async (place) => {
   const [writer, reader] = place.clients(2);
@@ -50,7 +59,11 @@ subject('what keeps a priority and what drops it', async (place) => {
 
 subject('a changed priority moves the child', async (place) => {
   const [writer, reader] = place.clients(2);
-  await set(ref(writer, 'c'), { a: { '.value': 1, '.priority': 1 }, b: { '.value': 2, '.priority': 2 }, c: { '.value': 3, '.priority': 3 } });
+  await set(ref(writer, 'c'), {
+    a: { '.value': 1, '.priority': 1 },
+    b: { '.value': 2, '.priority': 2 },
+    c: { '.value': 3, '.priority': 3 },
+  });
   const seen = await children(query(ref(reader, 'c'), orderByPriority()));
   take(seen);
   for (const [report, write, told] of [

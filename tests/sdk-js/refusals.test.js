@@ -27,7 +27,9 @@ async function leavesNoTrace(place, rows, attempt) {
 
 subject('the client refuses what cannot be stored, before it sends', async (place) => {
   const rows = [
-    ...['.', '#', '$', '[', ']', '\u0001', '\u007f'].map((bad) => [`key with ${JSON.stringify(bad)}`, (db) => set(ref(db, 'tree'), { [`a${bad}`]: 1 }), /invalid key/]),
+    ...['.', '#', '$', '[', ']', '\u0001', '\u007f'].map((bad) => [
+      `key with ${JSON.stringify(bad)}`, (db) => set(ref(db, 'tree'), { [`a${bad}`]: 1 }), /invalid key/,
+    ]),
     ...['.', '#', '$', '[', ']'].map((bad) => [`path with ${bad}`, (db) => set(ref(db, `tree/a${bad}`), 1), /invalid path/]),
     ['a key with a slash', (db) => set(ref(db, 'tree'), { 'a/b': 1 }), /invalid key/],
     ['an update of a bad key', (db) => update(ref(db, 'tree'), { 'a#b': 1 }), /invalid key/],
