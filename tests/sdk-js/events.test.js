@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import {
-  equalTo, get, goOffline, limitToLast, off, onDisconnect, onValue, orderByChild, query, ref, remove, runTransaction, set, update,
+  equalTo, get, goOffline, limitToLast, off, onDisconnect, onValue, orderByChild, query, ref, remove, runTransaction,
+  set, update,
 } from 'firebase/database';
-import { children, connected, settled, subject, take, until, values, within } from './place.js';
+import { children, connected, keysOf, settled, subject, take, until, values, within } from './place.js';
 
 /** Writes row by row, and compares what a listener in another client is told. */
 async function follow(writer, reader, listened, rows) {
@@ -29,7 +30,9 @@ subject('children come, change and go in the order of keys', async (place) => {
     ['', () => remove(ref(writer, 'c/b')), ['removed b']],
     ['', () => set(ref(writer, 'c/10'), 1), ['added 10 after null']],
     ['', () => set(ref(writer, 'c/9'), 1), ['added 9 after null']],
-    ['', () => set(ref(writer, 'c'), { d: { x: 2 }, e: 1 }), ['removed 9', 'removed 10', 'removed a', 'removed c', 'added e after d']],
+    ['', () => set(ref(writer, 'c'), { d: { x: 2 }, e: 1 }), [
+      'removed 9', 'removed 10', 'removed a', 'removed c', 'added e after d',
+    ]],
     ['', () => set(ref(writer, 'c'), 'a leaf'), ['removed d', 'removed e']],
   ]);
 });
@@ -42,24 +45,25 @@ subject('a changed sort key moves the child, and its place is told', async (plac
     ['R041', () => set(ref(writer, 'c/c/label'), 'x'), ['changed c after a']],
     ['R041', () => set(ref(writer, 'c/c/rank'), 35), ['moved c after a', 'changed c after a']],
     ['R041', () => set(ref(writer, 'c/b'), { label: 'y' }), ['moved b after null', 'changed b after null']],
-    ['R041', () => update(ref(writer), { 'c/b/rank': 5, 'c/a/rank': 5 }), ['moved a after null', 'moved b after a', 'changed a after null', 'changed b after a']],
+    ['R041', () => update(ref(writer), { 'c/b/rank': 5, 'c/a/rank': 5 }), [
+      'moved a after null', 'moved b after a', 'changed a after null', 'changed b after a',
+    ]],
   ]);
 });
 
 subject('scores that tie keep one order, told by the sibling before', async (place) => {
   const [writer, reader] = place.clients(2);
-  await set(ref(writer, 's'), { a: { score: 5 }, b: { score: 5 }, c: { score: 7 }, d: { score: 5 }, e: { score: 1 }, f: { score: 7 } });
+  const scores = { a: 5, b: 5, c: 7, d: 5, e: 1, f: 7 };
+  await set(ref(writer, 's'), Object.fromEntries(Object.entries(scores).map(([key, score]) => [key, { score }])));
   const best = query(ref(reader, 's'), orderByChild('score'), limitToLast(5));
   const seen = await children(best);
-  assert.deepEqual(take(seen), ['added a after null', 'added b after a', 'added d after b', 'added c after d', 'added f after c'], 'R049');
+  assert.deepEqual(take(seen), [
+    'added a after null', 'added b after a', 'added d after b', 'added c after d', 'added f after c',
+  ], 'R049');
   await set(ref(writer, 's/e/score'), 7);
   await settled(writer, reader);
   assert.deepEqual(take(seen).toSorted(), ['added e after c', 'removed a'], 'R049');
-  const order = [];
-  (await get(best)).forEach((child) => {
-    order.push(child.key);
-  });
-  assert.deepEqual(order, ['b', 'd', 'c', 'e', 'f'], 'R049');
+  assert.deepEqual(keysOf(await get(best)), ['b', 'd', 'c', 'e', 'f'], 'R049');
 });
 
 subject('a child that stops matching is removed, whatever wrote it', async (place) => {
@@ -94,7 +98,9 @@ subject('a child that stops matching is removed, whatever wrote it', async (plac
 
 subject('every way of writing reaches a listener above, at and below', async (place) => {
   const [writer, reader] = place.clients(2);
-  const [above, here, below] = [await values(ref(reader, 'a')), await values(ref(reader, 'a/b')), await values(ref(reader, 'a/b/c'))];
+  const above = await values(ref(reader, 'a'));
+  const here = await values(ref(reader, 'a/b'));
+  const below = await values(ref(reader, 'a/b/c'));
   for (const [report, value, write] of [
     ['R071', 1, () => set(ref(writer, 'a/b/c'), 1)],
     ['R071', 2, () => set(ref(writer, 'a'), { b: { c: 2 } })],
@@ -103,7 +109,7 @@ subject('every way of writing reaches a listener above, at and below', async (pl
     ['R071', 5, () => runTransaction(ref(writer, 'a/b'), (b) => b && { c: b.c + 1 })],
     ['R071', null, () => remove(ref(writer, 'a/b'))],
   ]) {
-    take(above), take(here), take(below);
+    for (const seen of [above, here, below]) take(seen);
     await write();
     await settled(writer, reader);
     assert.deepEqual(above.at(-1), value && { b: { c: value } }, `${report} above ${write}`);

@@ -1,7 +1,9 @@
 // Paging by the value and key of the last child visits every child once, in both directions.
 
 import assert from 'node:assert/strict';
-import { endBefore, get, limitToFirst, limitToLast, orderByChild, orderByKey, query, ref, set, startAfter } from 'firebase/database';
+import {
+  endBefore, get, limitToFirst, limitToLast, orderByChild, orderByKey, query, ref, set, startAfter,
+} from 'firebase/database';
 import { subject } from './place.js';
 
 async function page(asked) {
@@ -37,7 +39,8 @@ async function backwards(at, size) {
 
 subject('a thousand messages with ties, 30 at a time', async (place) => {
   const [writer, reader] = place.clients(2);
-  const messages = Array.from({ length: 1_000 }, (_, n) => [`m${String((n * 7) % 1_000).padStart(4, '0')}`, { at: Math.floor(n / 13) }]);
+  const keyOf = (n) => `m${String((n * 7) % 1_000).padStart(4, '0')}`;
+  const messages = Array.from({ length: 1_000 }, (_, n) => [keyOf(n), { at: Math.floor(n / 13) }]);
   await set(ref(writer, 'm'), Object.fromEntries(messages));
   const sorted = messages.map(([key, { at }]) => [key, at]).toSorted(([a, at], [b, bt]) => at - bt || (a < b ? -1 : 1));
   assert.deepEqual(await forwards(ref(reader, 'm'), 30), sorted, 'forwards');

@@ -1,7 +1,9 @@
 // What an app arms for its disconnect happens once, however the connection ends.
 
 import assert from 'node:assert/strict';
-import { get, goOffline, goOnline, onDisconnect, onValue, ref, serverTimestamp, set, setWithPriority } from 'firebase/database';
+import {
+  get, goOffline, goOnline, onDisconnect, onValue, ref, serverTimestamp, set, setWithPriority,
+} from 'firebase/database';
 import { connected, settled, subject, until, values, within } from './place.js';
 
 subject('armed writes are made at the disconnect, and cancelled ones are not', async (place) => {
@@ -127,13 +129,14 @@ subject('a client that comes back ends its dead connection before it says that i
 subject('the usual recipe shows who is there', async (place) => {
   const [owner, observer] = place.clients(2);
   const seen = await values(ref(observer, 'who'));
-  const stop = onValue(ref(owner, '.info/connected'), async (is) => {
-    if (!is.val()) return;
-    await onDisconnect(ref(owner, 'who')).set('off');
-    await set(ref(owner, 'who'), 'on');
-  });
+  const own = ref(owner, 'who');
+  const announced = [];
+  const announce = () => onDisconnect(own).set('off').then(() => set(own, 'on'));
+  const stop = onValue(ref(owner, '.info/connected'), (is) => is.val() && announced.push(announce()));
   for (let round = 0; round < 3; round += 1) {
     await until(ref(observer, 'who'), (who) => who === 'on');
+    // A client that goes before it has read an answer never settles what it armed, and sends the write again.
+    await within(announced[round], 'R061: the answers');
     const off = until(ref(observer, 'who'), (who) => who === 'off');
     goOffline(owner);
     await within(off, 'R061: off');
@@ -141,5 +144,6 @@ subject('the usual recipe shows who is there', async (place) => {
   }
   await until(ref(observer, 'who'), (who) => who === 'on');
   stop();
+  await within(announced[3], 'R061: the last answers');
   assert.deepEqual(seen, [null, 'on', 'off', 'on', 'off', 'on', 'off', 'on'], 'R061');
 });

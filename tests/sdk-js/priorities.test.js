@@ -1,17 +1,18 @@
 // Priorities: kept, ordered and shown, and gone when a plain value replaces their node.
 
 import assert from 'node:assert/strict';
-import { equalTo, get, limitToLast, orderByPriority, query, ref, runTransaction, set, setPriority, setWithPriority, startAt, update } from 'firebase/database';
-import { children, settled, subject, take } from './place.js';
+import {
+  equalTo, get, limitToLast, orderByPriority, query, ref, runTransaction, set, setPriority, setWithPriority, startAt,
+  update,
+} from 'firebase/database';
+import { children, keysOf, settled, subject, take } from './place.js';
 
-const CUPS = { a: { '.value': 1, '.priority': 3 }, b: { '.value': 2, '.priority': 'm' }, c: 9, d: { '.value': 4, '.priority': 3 }, e: { x: 1, '.priority': -1 } };
-
-const keys = (snapshot) => {
-  const found = [];
-  snapshot.forEach((child) => {
-    found.push(child.key);
-  });
-  return found.join('');
+const CUPS = {
+  a: { '.value': 1, '.priority': 3 },
+  b: { '.value': 2, '.priority': 'm' },
+  c: 9,
+  d: { '.value': 4, '.priority': 3 },
+  e: { x: 1, '.priority': -1 },
 };
 
 subject('children are ordered by priority, and export it', async (place) => {
@@ -28,7 +29,7 @@ subject('children are ordered by priority, and export it', async (place) => {
     ['R039', [orderByPriority(), equalTo(null)], 'c'],
     ['R039', [orderByPriority(), limitToLast(2)], 'db'],
   ]) {
-    assert.equal(keys(await get(query(cups, ...asked))), expected, `${report} ${expected}`);
+    assert.equal(keysOf(await get(query(cups, ...asked))).join(''), expected, `${report} ${expected}`);
     const seen = await children(query(ref(place.client(), 'cups'), ...asked));
     assert.equal(seen.map((event) => event.split(' ')[1]).join(''), expected, `${report} listened: ${expected}`);
   }
@@ -58,7 +59,11 @@ subject('what keeps a priority and what drops it', async (place) => {
 
 subject('a changed priority moves the child', async (place) => {
   const [writer, reader] = place.clients(2);
-  await set(ref(writer, 'c'), { a: { '.value': 1, '.priority': 1 }, b: { '.value': 2, '.priority': 2 }, c: { '.value': 3, '.priority': 3 } });
+  await set(ref(writer, 'c'), {
+    a: { '.value': 1, '.priority': 1 },
+    b: { '.value': 2, '.priority': 2 },
+    c: { '.value': 3, '.priority': 3 },
+  });
   const seen = await children(query(ref(reader, 'c'), orderByPriority()));
   take(seen);
   for (const [report, write, told] of [

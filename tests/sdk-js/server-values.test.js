@@ -1,7 +1,9 @@
 // Timestamps and increments are the server's: made once, at the commit, and shown as numbers.
 
 import assert from 'node:assert/strict';
-import { get, goOffline, increment, onDisconnect, ref, serverTimestamp, set, setWithPriority, update } from 'firebase/database';
+import {
+  get, goOffline, increment, onDisconnect, ref, serverTimestamp, set, setWithPriority, update,
+} from 'firebase/database';
 import { connected, settled, subject, until, values } from './place.js';
 
 /** How far the clocks of this process and of the server, on one machine, may seem apart in a busy moment. */
@@ -78,7 +80,8 @@ subject('server values that make no sense are refused and leave nothing', async 
     ['R037', { '.sv': 5 }],
   ]) {
     const row = `${report} ${JSON.stringify(value)}`;
-    for (const [action, body] of [['p', value], ['p', { deep: value }], ['m', { deep: value }], ['o', value], ['om', { deep: value }]]) {
+    const deep = { deep: value };
+    for (const [action, body] of [['p', value], ['p', deep], ['m', deep], ['o', value], ['om', deep]]) {
       const answer = await socket.ask(action, { p: '/v', d: body });
       assert.equal(answer.s, 'invalid', `${row} by ${action}`);
       assert.match(answer.d, /\S/, row);

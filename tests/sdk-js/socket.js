@@ -63,6 +63,11 @@ export class Socket {
     this.#socket.pause();
   }
 
+  /** Reads again. */
+  hear() {
+    this.#socket.resume();
+  }
+
   /** Ends the connection without a goodbye. */
   kill() {
     this.#socket.terminate();

@@ -5,15 +5,7 @@ import {
   endAt, endBefore, equalTo, get, limitToFirst, limitToLast, orderByChild, orderByKey, orderByValue, query, ref, remove,
   set, startAfter, startAt,
 } from 'firebase/database';
-import { children, settled, subject, take, values } from './place.js';
-
-const keys = (snapshot) => {
-  const found = [];
-  snapshot.forEach((child) => {
-    found.push(child.key);
-  });
-  return found;
-};
+import { children, keysOf, settled, subject, take, values } from './place.js';
 
 subject('the last two move along as children come and go', async (place) => {
   const [writer, reader] = place.clients(2);
@@ -68,7 +60,7 @@ subject('ranges of keys and values hold what lies inside', async (place) => {
   ]) {
     const wanted = query(v, ...asked);
     const message = `${report} ${wanted._queryIdentifier}`;
-    const read = keys(await get(query(ref(place.client(), 'v'), ...asked)));
+    const read = keysOf(await get(query(ref(place.client(), 'v'), ...asked)));
     assert.deepEqual(read.toSorted(), expected.toSorted(), `read: ${message}`);
     const seen = await children(wanted);
     await settled(writer, reader);

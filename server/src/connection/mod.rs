@@ -45,9 +45,9 @@ pub(crate) struct Connection {
     outgoing: VecDeque<String>,
 }
 
-enum Queued {
-    Request(hearth_wire::Request),
-    Refused(RequestNumber, Failure),
+struct Queued {
+    number: RequestNumber,
+    body: Result<RequestBody, Failure>,
 }
 
 struct Slot {
@@ -106,7 +106,7 @@ impl Connection {
             Assembled::Message(message) => ClientMessage::parse(&message, &ReadOptions::default()),
             Assembled::TooBig { start, .. } => {
                 let Some(number) = number_of(&start) else { return Ok(Next::Close) };
-                self.enqueue(Queued::Refused(number, Status::WriteTooBig.into())).await?;
+                self.enqueue(number, Err(Status::WriteTooBig.into())).await?;
                 return Ok(Next::GoOn);
             }
         };
@@ -115,11 +115,11 @@ impl Connection {
                 self.outgoing.push_back(ServerControl::Pong.to_text());
             }
             Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
-            Ok(ClientMessage::Request(request)) => {
-                self.enqueue(Queued::Request(request)).await?;
+            Ok(ClientMessage::Request(hearth_wire::Request { number, body })) => {
+                self.enqueue(number, Ok(body)).await?;
             }
             Err(Refused::Request { number, error }) => {
-                self.enqueue(Queued::Refused(number, Failure::from(&error))).await?;
+                self.enqueue(number, Err(Failure::from(&error))).await?;
             }
             Err(Refused::Unknown { .. }) => {}
             Err(Refused::Broken { .. }) => return Ok(Next::Close),
@@ -175,25 +175,25 @@ impl Connection {
         self.database.tell(self.session, SessionMessage::Close).await
     }
 
-    async fn enqueue(&mut self, queued: Queued) -> Result<(), Stopped> {
-        self.queued.push_back(queued);
+    async fn enqueue(
+        &mut self,
+        number: RequestNumber,
+        body: Result<RequestBody, Failure>,
+    ) -> Result<(), Stopped> {
+        self.queued.push_back(Queued { number, body });
         self.proceed().await
     }
 
     /// Begins what can be begun, and lets go what is answered.
     async fn proceed(&mut self) -> Result<(), Stopped> {
-        while let Some(queued) =
+        while let Some(Queued { number, body }) =
             self.queued.pop_front_if(|queued| self.writes_under_way == 0 || !queued.waits_for_writes())
         {
-            let slot = match queued {
-                Queued::Request(hearth_wire::Request { number, body }) => {
-                    Slot { number, state: self.begin(body).await? }
-                }
-                Queued::Refused(number, failure) => {
-                    Slot { number, state: SlotState::Ready(Answer::Failed(failure)) }
-                }
+            let state = match body {
+                Ok(body) => self.begin(body).await?,
+                Err(failure) => SlotState::Ready(Answer::Failed(failure)),
             };
-            self.slots.push_back(slot);
+            self.slots.push_back(Slot { number, state });
         }
         self.let_go();
         Ok(())
@@ -338,9 +338,9 @@ impl Connection {
 impl Queued {
     /// Whether it must see the writes before it answered.
     const fn waits_for_writes(&self) -> bool {
-        match self {
-            Self::Request(request) => !is_write(&request.body),
-            Self::Refused(..) => false,
+        match &self.body {
+            Ok(body) => !is_write(body),
+            Err(_) => false,
         }
     }
 }
