@@ -134,6 +134,17 @@ fn requests_beyond_the_cases() {
 }
 
 #[test]
+fn a_large_node_is_answered_whole() {
+    let server = Running::start();
+    let large: Value = (0..20_000).map(|number| (format!("k{number}"), json!({"n": number}))).collect();
+    let put = ask("PUT", "/large.json").with_body(&large);
+    assert_eq!(put.send(&server.address).expect("the server answers").status, 200);
+    let get = ask("GET", "/large.json").send(&server.address).expect("the server answers");
+    let text = get.text().expect("the body is text");
+    assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(large));
+}
+
+#[test]
 fn every_increment_is_told_its_own_sum() {
     let server = Running::start();
     let body = json!({".sv": {"increment": 1}});

@@ -42,11 +42,11 @@ impl Case<'_> {
         let open = json!({"rules": {".read": true, ".write": true}});
         let rules = self.case.get("rules").unwrap_or(&open);
         // Where rules cannot be installed, the database stays open to all.
-        self.send(Ask::new("PUT", "/.settings/rules.json").as_owner().with_body(rules))?;
+        self.send(Ask::new("PUT", "/.settings/rules.json").by_owner().with_body(rules))?;
         if self.case["initial"].is_null() {
             return Ok(());
         }
-        let answer = self.send(Ask::new("PUT", "/.json").as_owner().with_body(&self.case["initial"]))?;
+        let answer = self.send(Ask::new("PUT", "/.json").by_owner().with_body(&self.case["initial"]))?;
         if answer.status == 200 {
             Ok(())
         } else {
@@ -88,7 +88,7 @@ impl Case<'_> {
     }
 
     fn etag(&self, path: &str) -> Checked<String> {
-        let mut ask = Ask::new("GET", &format!("{path}.json")).as_owner();
+        let mut ask = Ask::new("GET", &format!("{path}.json")).by_owner();
         ask.headers.push(("X-Firebase-ETag".into(), "true".into()));
         self.send(ask)?.headers.get("etag").cloned().ok_or_else(|| "there is no ETag".into())
     }
@@ -128,7 +128,7 @@ impl Case<'_> {
     }
 
     fn check_after(&self, expected: &Value) -> Checked<()> {
-        let ask = Ask::new("GET", "/.json").as_owner().with_query("format", "export");
+        let ask = Ask::new("GET", "/.json").by_owner().with_query("format", "export");
         let text = self.send(ask)?.text().map_err(|error| error.to_string())?;
         let actual: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         if matches(&plain(expected), &plain(&actual)) {

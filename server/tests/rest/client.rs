@@ -44,7 +44,7 @@ impl Ask {
     }
 
     /// As an admin.
-    pub(crate) fn as_owner(mut self) -> Self {
+    pub(crate) fn by_owner(mut self) -> Self {
         self.headers.push(("Authorization".into(), "Bearer owner".into()));
         self
     }

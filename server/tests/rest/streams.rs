@@ -81,6 +81,29 @@ fn a_write_is_as_few_events_as_say_it_all() {
 }
 
 #[test]
+fn a_shallow_stream_tells_keys_alone() {
+    let server = Running::start();
+    let mut stream = open(&server, "/s.json", &[("shallow", "true")]);
+    let keys = |keys: &[&str]| keys.iter().map(|key| ((*key).to_owned(), json!(true))).collect::<Value>();
+    assert_eq!(stream.next_event().ok(), Some(event("put", "/", &Value::Null)));
+    for (method, path, body, expected) in [
+        ("PUT", "/s.json", json!({"a": {"x": 1}, "b": 2}), vec![event("put", "/", &keys(&["a", "b"]))]),
+        ("PUT", "/s/a/x.json", json!(2), vec![]),
+        ("PUT", "/s/b.json", json!({"deep": 1}), vec![]),
+        ("PUT", "/s/c/x.json", json!(3), vec![event("put", "/c", &json!(true))]),
+        ("PATCH", "/s.json", json!({"a": null, "c": 1}), vec![event("put", "/a", &Value::Null)]),
+        ("PUT", "/s.json", json!("leaf"), vec![event("put", "/", &json!("leaf"))]),
+        ("PUT", "/s/d.json", json!(1), vec![event("put", "/", &keys(&["d"]))]),
+        ("DELETE", "/s/d.json", Value::Null, vec![event("put", "/", &Value::Null)]),
+    ] {
+        write(&server, method, path, &body);
+        for expected in expected {
+            assert_eq!(stream.next_event().ok(), Some(expected), "{method} {path} {body}");
+        }
+    }
+}
+
+#[test]
 fn a_stream_that_is_read_late_ends_where_the_writes_did() {
     const WRITES: usize = 250;
     let server = Running::start();

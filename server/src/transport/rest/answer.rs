@@ -3,7 +3,7 @@
 use super::params::Params;
 use super::refused::Refused;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hearth_tree::{Compact, Form, Json, Key, Node, Pretty};
 use serde::ser::SerializeMap;
@@ -26,6 +26,8 @@ pub(super) enum Shown {
     Empty,
     /// Only the keys of the children.
     Keys(Vec<Key>),
+    /// That something is there.
+    True,
     /// The name of a new child.
     Name(Key),
     /// What an update has written, by path.
@@ -42,6 +44,7 @@ pub(super) enum Print {
 }
 
 /// How an answer is to look.
+#[derive(Clone)]
 pub(super) struct Style {
     pub(super) print: Print,
     pub(super) form: Form,
@@ -79,9 +82,7 @@ impl Style {
             }
             Print::Silent | Print::Compact | Print::Pretty => self.spelled(status, shown),
         };
-        if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
-            response.headers_mut().insert(ETAG, etag);
-        }
+        response.headers_mut().extend(etag_header(etag));
         response
     }
 
@@ -115,6 +116,11 @@ impl Style {
     }
 }
 
+/// The header `ETag`, if there is a tag to say.
+pub(super) fn etag_header(etag: Option<&str>) -> Option<(HeaderName, HeaderValue)> {
+    etag.and_then(|etag| HeaderValue::from_str(etag).ok()).map(|etag| (ETAG, etag))
+}
+
 fn is_function_name(name: &str) -> bool {
     let starts = name.starts_with(|ch: char| ch.is_ascii_alphabetic() || "_$".contains(ch));
     let goes_on = |ch: char| ch.is_ascii_alphanumeric() || "_$.[]".contains(ch);
@@ -130,7 +136,7 @@ fn attachment(name: &str) -> Option<HeaderValue> {
 
 impl Shown {
     /// Appends the JSON text. O(nodes).
-    fn append_to(&self, bytes: &mut Vec<u8>, form: Form, pretty: bool) {
+    pub(super) fn append_to(&self, bytes: &mut Vec<u8>, form: Form, pretty: bool) {
         let shown = Spelled { shown: self, form };
         let written = if pretty {
             shown.serialize(&mut serde_json::Serializer::with_formatter(bytes, Pretty::default()))
@@ -151,6 +157,7 @@ impl Serialize for Spelled<'_> {
         let json = |node| Json::new(node, self.form);
         let mut members = match self.shown {
             Shown::Node(node) => return json(node.as_ref()).serialize(serializer),
+            Shown::True => return serializer.serialize_bool(true),
             // A list's first children are a list; others would only be hidden behind as many nulls.
             Shown::Window(node) if node.child(&Key::from_position(0)).is_some() => {
                 return json(Some(node)).serialize(serializer);
@@ -160,7 +167,7 @@ impl Serialize for Spelled<'_> {
             }
         };
         match self.shown {
-            Shown::Node(_) | Shown::Empty => {}
+            Shown::Node(_) | Shown::True | Shown::Empty => {}
             Shown::Window(node) => {
                 for (key, child) in node.children() {
                     members.serialize_entry(key.as_str(), &json(Some(child)))?;

@@ -1,5 +1,6 @@
 //! News as events of a stream (rest reference 5.2, 5.3).
 
+use super::answer::Shown;
 use super::changes::edits_of;
 use hearth_engine::Body;
 use hearth_tree::{Edit, Form, Json, Key, Node, Path, RelativePath, To};
@@ -37,8 +38,13 @@ fn parent_of_all(parts: &[(RelativePath, Option<Node>)]) -> Option<&[Key]> {
 }
 
 fn append_put(text: &mut Vec<u8>, below: &RelativePath, node: Option<&Node>) {
-    append_head(text, "put", below.keys());
-    Json::new(node, Form::REST).append_to(text);
+    append_event(text, "put", below.keys(), &Shown::Node(node.cloned()), Form::REST);
+}
+
+/// Appends an event with something that can be shown.
+pub(super) fn append_event(text: &mut Vec<u8>, event: &str, at: &[Key], shown: &Shown, form: Form) {
+    append_head(text, event, at);
+    shown.append_to(text, form, false);
     text.extend_from_slice(b"}\n\n");
 }
 

@@ -9,6 +9,7 @@ mod cors;
 mod events;
 mod exchange;
 mod identity;
+mod keys;
 mod params;
 mod place;
 mod query;
@@ -21,6 +22,7 @@ mod timeout;
 mod write;
 
 use super::Server;
+use crate::database::Stopped;
 use answer::Style;
 use axum::extract::{Request, State};
 use axum::http::header::HOST;
@@ -105,4 +107,11 @@ fn method_of(method: &Method, asked: &Asked) -> Result<Option<write::Method>, Re
         "DELETE" => Ok(Some(write::Method::Delete)),
         _ => Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, format!("{meant} is not supported"))),
     }
+}
+
+/// Works where nobody else waits.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Stopped.into()))
 }

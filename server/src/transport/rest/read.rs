@@ -1,14 +1,14 @@
 //! GET and HEAD.
 
-use super::answer::Shown;
-use super::conditions::etag_of;
+use super::answer::{Shown, Style, etag_header};
+use super::conditions::{Conditions, etag_of};
 use super::query::{Wanted, wanted_of};
 use super::refused::Refused;
-use super::{Asked, Server};
+use super::{Asked, Server, apart};
 use crate::clock::now_ms;
 use crate::database::Database;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use hearth_engine::Door;
 use hearth_tree::{Index, Node, Part, Path, Priority, Query, Scalar, Snapshot, View};
 
@@ -24,18 +24,41 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
         let shown = Shown::Node(priority.map(leaf));
         return Ok(asked.style.respond(StatusCode::OK, &shown, None));
     }
-    let (node, shown) = look(&tree, at, &wanted);
-    let conditions = &asked.conditions;
+    let is_quick = tree.get(at).is_none_or(|node| is_at_most(node, &mut { QUICK }));
+    let (at, conditions, style) = (at.clone(), asked.conditions.clone(), asked.style.clone());
+    let respond = move || respond(&tree, &at, &wanted, &conditions, &style);
+    if is_quick { Ok(respond()) } else { apart(move || Ok(respond())).await }
+}
+
+/// What is spelled while others wait: so many nodes, or pieces of text of [`PIECE_BYTES`].
+const QUICK: usize = 2_000;
+const PIECE_BYTES: usize = 64;
+
+/// Whether a node and all below it is at most so much. O(`left`).
+fn is_at_most(node: &Node, left: &mut usize) -> bool {
+    let own = match node.value() {
+        Some(Scalar::Text(text)) => 1 + text.as_str().len() / PIECE_BYTES,
+        Some(Scalar::Bool(_) | Scalar::Number(_)) | None => 1,
+    };
+    match left.checked_sub(own) {
+        Some(rest) => {
+            *left = rest;
+            node.children().iter().all(|(_, child)| is_at_most(child, left))
+        }
+        None => false,
+    }
+}
+
+fn respond(tree: &Snapshot, at: &Path, wanted: &Wanted, conditions: &Conditions, style: &Style) -> Response {
+    let (node, shown) = look(tree, at, wanted);
     let wants_tag = conditions.wants_tag || conditions.if_none_match.is_some();
     let etag = wants_tag.then(|| etag_of(node.as_ref()));
-    let is_known = etag.is_some() && etag == conditions.if_none_match;
-    let status = if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
-    if is_known {
-        let mut response = asked.style.respond(status, &Shown::Empty, etag.as_deref());
-        *response.body_mut() = axum::body::Body::empty();
-        return Ok(response);
+    if etag.is_some() && etag == conditions.if_none_match {
+        let mut response = StatusCode::NOT_MODIFIED.into_response();
+        response.headers_mut().extend(etag_header(etag.as_deref()));
+        return response;
     }
-    Ok(asked.style.respond(status, &shown, etag.as_deref()))
+    style.respond(StatusCode::OK, &shown, etag.as_deref())
 }
 
 /// Whether this may be read, and in this order. Permission first: a missing index says something of the rules.

@@ -1,6 +1,7 @@
 //! Event streams: a session with one listener (rest reference 5).
 
 use super::events::{CANCEL, KEEP_ALIVE, append_news};
+use super::keys::KeysTold;
 use super::query::wanted_of;
 use super::refused::Refused;
 use super::{Asked, Server, read};
@@ -45,12 +46,10 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     }
     asked.conditions.refuse(false, false, "event streams")?;
     let wanted = wanted_of(&asked.params)?;
-    if wanted.shallow {
-        return Err(Refused::bad("shallow is not supported for event streams"));
-    }
     let database = server.databases.find(&asked.namespace).await?;
     read::judge(&database, &asked, &database.published().tree.clone(), &wanted)?;
     let is_query = !wanted.query.is_everything();
+    let keys = wanted.shallow.then(KeysTold::default);
     let (queue, deliveries) = mpsc::channel(OUTBOX);
     let is_lagging = Arc::new(AtomicBool::new(false));
     let session = server.databases.new_session();
@@ -59,7 +58,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let listen = Listen { at: at.clone(), query: wanted.query, tag: is_query.then_some(QUERY), known: None };
     let (pieces, mut sent) = mpsc::channel::<Bytes>(PIECES);
     let (begun, has_begun) = tokio::sync::oneshot::channel();
-    let stream = Stream { database, session, at, is_query, deliveries, is_lagging, pieces };
+    let stream = Stream { database, session, at, is_query, keys, deliveries, is_lagging, pieces };
     tokio::spawn(async move {
         if stream.serve(asked.identity, outbox, listen, begun).await.is_err() {
             tracing::debug!("an event stream ended with the server");
@@ -79,6 +78,8 @@ struct Stream {
     session: SessionId,
     at: Path,
     is_query: bool,
+    /// If it is a stream of keys alone.
+    keys: Option<KeysTold>,
     deliveries: mpsc::Receiver<Delivery>,
     is_lagging: Arc<AtomicBool>,
     pieces: mpsc::Sender<Bytes>,
@@ -134,10 +135,13 @@ impl Stream {
         }
     }
 
-    fn append(&self, text: &mut Vec<u8>, delivery: Delivery, begun: &mut Option<Begun>) -> Next {
+    fn append(&mut self, text: &mut Vec<u8>, delivery: Delivery, begun: &mut Option<Begun>) -> Next {
         for item in delivery.items {
             match item {
-                Item::Push(Push { body, .. }) => append_news(text, &self.at, &body, self.is_query),
+                Item::Push(Push { body, .. }) => match &mut self.keys {
+                    Some(keys) => keys.append_news(text, &self.at, &body),
+                    None => append_news(text, &self.at, &body, self.is_query),
+                },
                 Item::Revoked(_) => {
                     text.extend_from_slice(CANCEL.as_bytes());
                     return Next::End;

@@ -5,9 +5,8 @@ use super::conditions::{NULL_ETAG, Tag, etag_of};
 use super::exchange::Exchange;
 use super::read::leaf;
 use super::refused::Refused;
-use super::{Asked, Server};
+use super::{Asked, Server, apart};
 use crate::clock::now_ms;
-use crate::database::Stopped;
 use axum::body::Body;
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
@@ -109,13 +108,6 @@ pub(super) async fn answer(
         Err(Refusal::Stale { .. }) => Ok(stale(asked, &database.published().tree)),
         Err(refusal) => Err(Refused::of_write(&refusal)),
     }
-}
-
-/// Works where nobody else waits.
-async fn apart<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
-) -> Result<T, Refused> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Stopped.into()))
 }
 
 /// Refuses what cannot go together (rest reference 4.2).

@@ -1,0 +1,59 @@
+//! Streams of keys alone (`shallow`): which children a node has, not what is in them (rest reference 5.3).
+
+use super::answer::Shown;
+use super::changes::edits_of;
+use super::events::append_event;
+use hearth_engine::Body;
+use hearth_tree::{Change, Form, Key, Node, Path, Snapshot};
+use std::collections::BTreeSet;
+
+/// What a stream of keys has been told. Keeps the whole node, which it shares with the database.
+#[derive(Default)]
+pub(super) struct KeysTold {
+    seen: Snapshot,
+    has_begun: bool,
+}
+
+impl KeysTold {
+    /// Appends the events of a piece of news for a stream at a place: keys that come and go, one by one, or the node
+    /// where it is written whole or is no node with children.
+    pub(super) fn append_news(&mut self, text: &mut Vec<u8>, at: &Path, body: &Body) {
+        let edits = edits_of(body);
+        let below = edits.iter().map(|edit| edit.at.strip(at).unwrap_or_default());
+        let touched: BTreeSet<Option<Key>> = below.map(|below| below.keys().first().cloned()).collect();
+        let change = Change::new(edits).expect("the parts of one body lie apart");
+        let later = self.seen.apply(&change);
+        let (before, after) = (self.seen.get(at), later.get(at));
+        let [had, has] = [before, after].map(has_children);
+        if !self.has_begun || touched.contains(&None) || !had || !has {
+            // What lies below the children changes without anything to say.
+            if !self.has_begun || before != after {
+                append_event(text, "put", &[], &keys_of(after), Form::REST);
+            }
+        } else {
+            for key in touched.into_iter().flatten() {
+                let [was, is] = [before, after].map(|node| node.and_then(|node| node.child(&key)).is_some());
+                if was != is {
+                    let shown = if is { Shown::True } else { Shown::Node(None) };
+                    append_event(text, "put", &[key], &shown, Form::REST);
+                }
+            }
+        }
+        self.has_begun = true;
+        self.seen = later;
+    }
+}
+
+fn has_children(node: Option<&Node>) -> bool {
+    node.is_some_and(|node| node.value().is_none())
+}
+
+/// A node as `shallow` shows it.
+fn keys_of(node: Option<&Node>) -> Shown {
+    match node {
+        Some(node) if has_children(Some(node)) => {
+            Shown::Keys(node.children().iter().map(|(key, _)| key.clone()).collect())
+        }
+        Some(_) | None => Shown::Node(node.cloned()),
+    }
+}
