@@ -1,24 +1,25 @@
 //! The conformance cases that bring rules, against the same handler in a database that has them.
 
 use crate::database::Databases;
+use crate::mode::{Dev, Mode, Reach};
 use crate::sessions::Sessions;
 use crate::threads::Threads;
 use crate::transport::{Server, router};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, StatusCode};
-use hearth_engine::Door;
 use hearth_rules::Ruleset;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::runtime::Handle;
 use tower::ServiceExt;
 
 fn served_by(rules: &Value) -> Router {
-    let door = Door::Rules(Arc::new(Ruleset::compile(&rules.to_string()).unwrap()));
-    let databases = Arc::new(Databases::new(Threads::start(&Handle::current()).unwrap(), door));
-    router(Server { databases, sessions: Arc::new(Sessions::default()) })
+    let rules = Some(Arc::new(Ruleset::compile(&rules.to_string()).unwrap()));
+    let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules });
+    let (threads, _running) = Threads::start().unwrap();
+    let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
+    router(Server { databases, sessions: Arc::new(Sessions::default()), mode: Arc::new(mode) })
 }
 
 async fn ask(router: &Router, request: &Value) -> (StatusCode, Value) {
@@ -31,7 +32,7 @@ async fn ask(router: &Router, request: &Value) -> (StatusCode, Value) {
         .collect();
     let method: Method = request["method"].as_str().unwrap().parse().unwrap();
     let uri = format!("{}?{}", request["path"].as_str().unwrap(), query.join("&"));
-    let mut asked = Request::builder().method(method).uri(uri);
+    let mut asked = Request::builder().method(method).uri(uri).header("Host", "localhost");
     for (name, value) in request["headers"].as_object().into_iter().flatten() {
         asked = asked.header(name, value.as_str().unwrap());
     }
