@@ -388,7 +388,6 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
         1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
     let port = "is not a port: a number from 0 to 65535 is allowed";
     for (command_line, expected) in [
-        ("dev", not_durable),
         ("serve --namespace demo", not_durable),
         (
             "dev --memory --prot 1",

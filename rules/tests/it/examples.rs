@@ -6,10 +6,7 @@ use serde_json::{Value, json};
 
 const NOW_MS: i64 = 1000;
 
-fn rules(example: &str) -> String {
-    let path = format!("{}/../examples/{example}/rules.json", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(path).expect("the example is in the repository")
-}
+const CHAT: &str = include_str!("../../../examples/chat/rules.json");
 
 /// `who` is a uid, or empty for nobody.
 fn judge(rules: &str, data: &Value, who: &str, kind: &str, path: &str, value: &Value) -> bool {
@@ -24,7 +21,7 @@ fn judge(rules: &str, data: &Value, who: &str, kind: &str, path: &str, value: &V
 
 #[test]
 fn in_the_chat_members_talk_and_nobody_else_listens() {
-    let rules = rules("chat");
+    let rules = CHAT;
     let now = json!({".sv": "timestamp"});
     // Ann is in the room r, Ben in none; Ann has said m.
     let data = json!({
@@ -92,6 +89,6 @@ fn in_the_chat_members_talk_and_nobody_else_listens() {
         ("ben", "set", "/users/ben/name", json!("Ben"), true),
         ("ben", "set", "/users/ann/name", json!("Ben"), false),
     ] {
-        assert_eq!(judge(&rules, &data, who, kind, path, &value), allowed, "{who}: {kind} {path} {value}");
+        assert_eq!(judge(rules, &data, who, kind, path, &value), allowed, "{who}: {kind} {path} {value}");
     }
 }

@@ -25,7 +25,8 @@ pub(super) struct Arguments {
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct File {
-    memory: Option<bool>,
+    #[serde(rename = "memory")]
+    _memory: Option<bool>,
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
@@ -48,9 +49,7 @@ impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
         let Self { basics, allow_remote, allow_origin } = self;
         let file: File = config::read(basics.config.as_deref())?;
-        if !(basics.memory || file.memory.unwrap_or_default()) {
-            return Err(RunError::NotDurable);
-        }
+        // There is no other storage yet, so a developer need not ask for it; the welcome says what that means.
         let listen = basics.listen.or(file.listen).unwrap_or(LISTEN);
         let reach = if allow_remote || file.allow_remote.unwrap_or_default() {
             Reach::Remote(Secret::random()?)
