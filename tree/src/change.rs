@@ -3,7 +3,7 @@
 //! Why edits and not a new root: a change goes to the log and to listeners, whose cost must follow the change and not
 //! the tree.
 
-use crate::key::Key;
+use crate::key::{Key, OneLine};
 use crate::node::Node;
 use crate::path::{Path, update_order};
 use crate::scalar::Priority;
@@ -35,7 +35,7 @@ pub enum To {
 
 /// Two edits of which one covers the place of the other.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{above}` and `{below}` cannot be written together: one is at or above the other")]
+#[error("`{}` and `{}` cannot be written together: one is at or above the other", OneLine(.above), OneLine(.below))]
 pub struct Conflict {
     /// The upper place, as a person would write it (with `/.priority` where that is meant).
     pub above: String,

@@ -4,7 +4,7 @@
 //! each in O(log n). So a listener holds no list of what it was shown, however long its window is.
 
 use crate::index::{Index, IndexBy, IndexKeys};
-use crate::key::Key;
+use crate::key::{Key, OneLine};
 use crate::node::{ChildIter, Children, Node};
 use crate::order::SortValue;
 use crate::query::{Cut, KeyBound, Query, Window};
@@ -30,7 +30,7 @@ enum Ordered<'a> {
 /// A query whose order needs an index that was not given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the children would have to be sorted: an index by {} is needed", match .0 {
-    IndexBy::Child(path) => format!("`{path}`"),
+    IndexBy::Child(path) => format!("`{}`", OneLine(path)),
     IndexBy::Value => "value".into(),
     IndexBy::Priority => "priority".into(),
 })]

@@ -2,7 +2,7 @@
 
 use crate::change::{Change, Conflict, Edit, To, sort_apart};
 use crate::draft::{Draft, IncrementError, Pending, resolve_priority};
-use crate::key::Key;
+use crate::key::{Key, OneLine};
 use crate::limits::DEPTH_MAX;
 use crate::node::Node;
 use crate::path::{Path, PathError, RelativePath};
@@ -68,7 +68,9 @@ pub enum WriteError {
     Path(#[from] PathError),
     /// The value goes deeper than the tree may.
     #[error(
-        "the value at `{at}` goes down to `{below}`, {depth} segments from the root; at most {DEPTH_MAX} are allowed"
+        "the value at `{}` goes down to `{}`, {depth} segments from the root; at most {DEPTH_MAX} are allowed",
+        OneLine(.at),
+        OneLine(.below)
     )]
     TooDeep {
         /// Where it is written.
@@ -87,7 +89,7 @@ pub enum WriteError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// The sum of an increment is not a number that can be stored.
-    #[error("in the write at `{at}`: {error}")]
+    #[error("in the write at `{}`: {error}", OneLine(.at))]
     Increment {
         /// Where is written.
         at: Path,
