@@ -79,6 +79,14 @@ pub enum WriteError {
         below: RelativePath,
         /// How many segments from the root that is.
         depth: usize,
+    /// A place of an update is not at or below the place that the update is sent to.
+    #[error("`{}` is not below `{}`, where the update is made", OneLine(.at), OneLine(.update))]
+    Outside {
+        /// Where a part writes.
+        at: Path,
+        /// Where the update is made.
+        update: Path,
+    },
     },
     /// Two places of one update cover each other.
     #[error(transparent)]
@@ -193,9 +201,12 @@ impl Update {
     /// An update of places at or below `at`.
     ///
     /// # Errors
-    /// [`WriteError::Conflict`] names two places of which one is at or above the other.
+    /// [`WriteError::Outside`] names a place that is not there, [`WriteError::Conflict`] two of which one is at or above
+    /// the other.
     pub fn new(at: Path, mut assignments: Vec<Assignment>) -> Result<Self, WriteError> {
-        debug_assert!(assignments.iter().all(|each| at.covers(&each.at)), "an update writes below its place");
+        if let Some(outside) = assignments.iter().find(|each| !at.covers(&each.at)) {
+            return Err(WriteError::Outside { at: outside.at.clone(), update: at });
+        }
         sort_apart(&mut assignments, |each| (&each.at, each.part() == Part::Priority))?;
         Ok(Self { at, assignments })
     }
@@ -384,6 +395,19 @@ mod tests {
         let write =
             Write::Set(Assignment::value(Path::root(), Draft::inner(vec![(key, increment)], None)).unwrap());
         assert_eq!(
+    #[test]
+    fn an_update_keeps_to_its_place() {
+        for (at, below, refused) in [
+            ("a/b", "a/b", None),
+            ("a/b", "a/b/c", None),
+            ("a/b", "a", Some("`/a` is not below `/a/b`, where the update is made")),
+            ("a/b", "a/bc", Some("`/a/bc` is not below `/a/b`, where the update is made")),
+        ] {
+            let error = Update::new(path(at), vec![Assignment::priority(path(below), None)]).err();
+            assert_eq!(error.map(|error| error.to_string()).as_deref(), refused, "{below}");
+        }
+    }
+
             write.resolve(0, &before).map_err(|error| error.to_string()),
             Err("in the write at `/`: the increment at `hits` goes beyond the largest number, 1.797e308"
                 .into())
