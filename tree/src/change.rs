@@ -165,15 +165,3 @@ fn add_children(before: &Node, after: &Node, at: &Path, edits: &mut Vec<Edit>) -
     }
     touched
 }
-
-impl Edit {
-    /// Whether this edit leaves the tree as it is.
-    pub(crate) fn is_idle(&self, root: Option<&Node>) -> bool {
-        let now = root.and_then(|root| root.get(self.at.keys()));
-        match (&self.to, now) {
-            (To::Node(new), now) => new.as_ref() == now,
-            (To::Priority(_), None) => true,
-            (To::Priority(new), Some(now)) => new.as_ref() == now.priority(),
-        }
-    }
-}

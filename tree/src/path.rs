@@ -82,6 +82,11 @@ impl Path {
     }
 
     /// Where `self` is, seen from `above`; nothing if it is not there or below.
+    /// The place that the first `depth` keys lead to, at or above this one; nothing if it is not so deep.
+    pub fn up_to(&self, depth: usize) -> Option<Self> {
+        Some(Self(Keys(self.keys().get(..depth)?.into())))
+    }
+
     pub fn strip(&self, above: &Self) -> Option<RelativePath> {
         let below = self.keys().strip_prefix(above.keys())?;
         Some(RelativePath(Keys(below.into())))
@@ -253,3 +258,6 @@ mod tests {
         assert_eq!(Path::root().parent(), None);
     }
 }
+        for (depth, above) in [(0, Some("/")), (1, Some("/a")), (2, Some("/a/b")), (3, None)] {
+            assert_eq!(path.up_to(depth).map(|path| path.to_string()).as_deref(), above, "{depth} keys");
+        }
