@@ -4,6 +4,7 @@
 //! the tree.
 
 use crate::key::{Key, OneLine};
+use crate::limits::DEPTH_MAX;
 use crate::node::Node;
 use crate::path::{Path, update_order};
 use crate::scalar::Priority;
@@ -139,7 +140,8 @@ fn add_difference(before: &Node, after: &Node, at: &Path, edits: &mut Vec<Edit>)
     }
     let priority = To::Priority(after.priority().cloned());
     match (before.value(), after.value()) {
-        (None, None) => {
+        // A node that somebody built deeper than a tree may be is taken whole where paths end.
+        (None, None) if at.keys().len() < DEPTH_MAX => {
             let known = edits.len();
             let kept = before.children().len() - add_children(before, after, at, edits);
             let rewritten = kept == 0 && after.priority().is_some() && known < edits.len();
@@ -157,7 +159,7 @@ fn add_children(before: &Node, after: &Node, at: &Path, edits: &mut Vec<Edit>) -
     let mut touched = 0;
     for (key, a, b) in before.children().difference(after.children()) {
         touched += usize::from(a.is_some());
-        let at = at.child(key).expect("no node lies deeper than a path reaches");
+        let at = at.child(key).expect("only above the last level children are compared");
         match (a, b) {
             (Some(a), Some(b)) => add_difference(a, b, &at, edits),
             (_, b) => edits.push(Edit { at, to: To::Node(b.cloned()) }),

@@ -84,6 +84,13 @@ fn depth_is_measured_in_keys() {
         ("nothing", nested("[", 32, "[]", "]"), 32, None),
         ("nothing", nested("[", 32, "{}", "]"), 32, None),
         ("null below", nested("[", 32, "[null]", "]"), 32, deeper(32, "line 1, column 33", &path("0", 33))),
+        ("arrays, with more asked for", nested("[", 32, "1", "]"), usize::MAX, None),
+        (
+            "arrays, with more asked for",
+            nested("[", 33, "1", "]"),
+            usize::MAX,
+            deeper(32, "line 1, column 33", &path("0", 33)),
+        ),
         ("leaf", "1".into(), 0, None),
         ("leaf", r#"{".value":1,".priority":2}"#.into(), 0, None),
         ("fewer levels", r#"{"a":1}"#.into(), 0, deeper(0, "line 1, column 4", "a")),
