@@ -177,6 +177,15 @@ fn nodes_are_counted_while_they_are_read() {
         let found = read_value(read.as_bytes(), &ReadOptions { nodes_max, ..ANY });
         check("nodes", read, &found, refusal.as_deref());
     }
+    for (read, nodes_max, fits) in [
+        (r#"{"a":1,"b/c":null,"d/.priority":2}"#, 3, true),
+        (r#"{"a":1,"b/c":null,"d/.priority":2}"#, 2, false),
+        (r#"{"a":{"b":1},"c":2}"#, 3, true),
+        (r#"{"a":{"b":1},"c":2}"#, 2, false),
+    ] {
+        let found = read_update(read.as_bytes(), &Path::root(), &ReadOptions { nodes_max, ..ANY });
+        assert_eq!(found.is_ok(), fits, "{read} with at most {nodes_max} nodes");
+    }
 }
 
 #[test]
