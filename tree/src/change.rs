@@ -3,7 +3,8 @@
 //! Why edits and not a new root: a change goes to the log and to listeners, whose cost must follow the change and not
 //! the tree.
 
-use crate::key::Key;
+use crate::key::{Key, OneLine};
+use crate::limits::DEPTH_MAX;
 use crate::node::Node;
 use crate::path::{Path, update_order};
 use crate::scalar::Priority;
@@ -35,7 +36,7 @@ pub enum To {
 
 /// Two edits of which one covers the place of the other.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{above}` and `{below}` cannot be written together: one is at or above the other")]
+#[error("`{}` and `{}` cannot be written together: one is at or above the other", OneLine(.above), OneLine(.below))]
 pub struct Conflict {
     /// The upper place, as a person would write it (with `/.priority` where that is meant).
     pub above: String,
@@ -139,7 +140,8 @@ fn add_difference(before: &Node, after: &Node, at: &Path, edits: &mut Vec<Edit>)
     }
     let priority = To::Priority(after.priority().cloned());
     match (before.value(), after.value()) {
-        (None, None) => {
+        // A node that somebody built deeper than a tree may be is taken whole where paths end.
+        (None, None) if at.keys().len() < DEPTH_MAX => {
             let known = edits.len();
             let kept = before.children().len() - add_children(before, after, at, edits);
             let rewritten = kept == 0 && after.priority().is_some() && known < edits.len();
@@ -157,23 +159,11 @@ fn add_children(before: &Node, after: &Node, at: &Path, edits: &mut Vec<Edit>) -
     let mut touched = 0;
     for (key, a, b) in before.children().difference(after.children()) {
         touched += usize::from(a.is_some());
-        let at = at.child(key).expect("no node lies deeper than a path reaches");
+        let at = at.child(key).expect("only above the last level children are compared");
         match (a, b) {
             (Some(a), Some(b)) => add_difference(a, b, &at, edits),
             (_, b) => edits.push(Edit { at, to: To::Node(b.cloned()) }),
         }
     }
     touched
-}
-
-impl Edit {
-    /// Whether this edit leaves the tree as it is.
-    pub(crate) fn is_idle(&self, root: Option<&Node>) -> bool {
-        let now = root.and_then(|root| root.get(self.at.keys()));
-        match (&self.to, now) {
-            (To::Node(new), now) => new.as_ref() == now,
-            (To::Priority(_), None) => true,
-            (To::Priority(new), Some(now)) => new.as_ref() == now.priority(),
-        }
-    }
 }

@@ -329,24 +329,30 @@ fn is_thin<K, V>(tree: &Tree<K, V>) -> bool {
 }
 
 /// Joins the thin twig at `at` to a neighbour where both fit in one, so that deleting does not leave a forest of nearly
-/// empty leaves.
+/// empty leaves. To either of the two: who deletes from one end to the other finds the next one full every time.
 fn joined<K: Ord + Clone, V: Clone>(mut twigs: Vec<Twig<K, V>>, at: usize) -> Vec<Twig<K, V>> {
-    if twigs.len() < 2 {
-        return twigs;
+    let joined = [Some(at), at.checked_sub(1)].into_iter().flatten().find_map(|left| {
+        let tree = join(&twigs[left].tree, &twigs.get(left + 1)?.tree)?;
+        Some((left, tree))
+    });
+    if let Some((left, tree)) = joined {
+        twigs.remove(left + 1);
+        twigs[left] = Twig::of(tree);
     }
-    let left = if at + 1 < twigs.len() { at } else { at - 1 };
-    let joined = match (&twigs[left].tree, &twigs[left + 1].tree) {
+    twigs
+}
+
+/// Two neighbours in one, if they fit.
+fn join<K: Ord + Clone, V: Clone>(left: &Tree<K, V>, right: &Tree<K, V>) -> Option<Tree<K, V>> {
+    match (left, right) {
         (Tree::Leaf(a), Tree::Leaf(b)) if a.slice.len() + b.slice.len() <= LEAF_MAX => {
-            Tree::leaf(Spliced::new(&a.slice, None, &b.slice))
+            Some(Tree::leaf(Spliced::new(&a.slice, None, &b.slice)))
         }
         (Tree::Branch(a), Tree::Branch(b)) if a.slice.len() + b.slice.len() <= BRANCH_MAX => {
-            Tree::branch(a.slice.iter().chain(&b.slice).cloned().collect())
+            Some(Tree::branch(a.slice.iter().chain(&b.slice).cloned().collect()))
         }
-        _ => return twigs,
-    };
-    twigs.remove(left + 1);
-    twigs[left] = Twig::of(joined);
-    twigs
+        (Tree::Leaf(_) | Tree::Branch(_), _) => None,
+    }
 }
 
 /// `count` in as few parts of at most `most` as possible, all but the last full: what appending leaves, too.
@@ -556,3 +562,6 @@ fn advance<K, V>(stack: &mut [View<'_, K, V>]) {
         *entries = &entries[1..];
     }
 }
+
+#[cfg(test)]
+mod tests;

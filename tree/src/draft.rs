@@ -3,7 +3,7 @@
 //! Why a type of its own: only resolved data can be committed, and a value without server values (nearly every one) is
 //! a node from the start and costs nothing more.
 
-use crate::key::Key;
+use crate::key::{Key, OneLine};
 use crate::limits::DEPTH_MAX;
 use crate::node::Node;
 use crate::path::RelativePath;
@@ -39,7 +39,7 @@ pub enum Pending<T> {
 
 /// An increment inside a value whose sum the tree cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the increment at `{at}` goes beyond the largest number, 1.797e308")]
+#[error("the increment at `{}` goes beyond the largest number, 1.797e308", OneLine(.at))]
 pub struct IncrementError {
     /// Where, from the written place on.
     pub at: RelativePath,

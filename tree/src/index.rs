@@ -11,10 +11,12 @@ use crate::query::{ChildPath, Cut};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// The children of a node, ordered. Belongs to one snapshot of the node; cloning is O(1) and shares everything.
+/// The children of a node, ordered. Belongs to one snapshot of the node, which it keeps; cloning is O(1) and shares
+/// everything.
 #[derive(Clone)]
 pub struct Index {
     by: IndexBy,
+    node: Option<Node>,
     entries: Tree<Entry, ()>,
 }
 
@@ -84,19 +86,14 @@ impl Index {
             .map(|(key, child)| (Entry { value: by.sort_value(child), key: key.clone() }, ()))
             .collect();
         entries.sort_by(|a, b| a.0.cmp(&b.0));
-        Self { by, entries: Tree::from_sorted(entries) }
+        Self { by, node: node.cloned(), entries: Tree::from_sorted(entries) }
     }
 
     /// The index of the same node in a later snapshot. O(log n) for each child that has changed.
     #[must_use]
-    pub fn updated(&self, before: Option<&Node>, after: Option<&Node>) -> Self {
+    pub fn updated(&self, later: Option<&Node>) -> Self {
         let nothing = Node::no_children();
-        let [before, after] = [before, after].map(|node| node.map_or(nothing, Node::children));
-        debug_assert_eq!(
-            before.len(),
-            self.len(),
-            "an index is updated from the snapshot that it belongs to"
-        );
+        let [before, after] = [self.node.as_ref(), later].map(|node| node.map_or(nothing, Node::children));
         let mut entries = self.entries.clone();
         for (key, a, b) in before.difference(after) {
             let [a, b] = [a, b].map(|child| child.map(|child| self.by.sort_value(child)));
@@ -110,12 +107,21 @@ impl Index {
                 entries = entries.with(&Entry { value, key: key.clone() }, Some(()));
             }
         }
-        Self { by: self.by.clone(), entries }
+        Self { by: self.by.clone(), node: later.cloned(), entries }
     }
 
     /// What it orders by.
     pub const fn by(&self) -> &IndexBy {
         &self.by
+    }
+
+    /// Whether it orders the children of this node, as they are in this snapshot.
+    pub(crate) fn belongs_to(&self, node: Option<&Node>) -> bool {
+        match (&self.node, node) {
+            (None, None) => true,
+            (Some(own), Some(node)) => own.is_same(node),
+            (Some(_), None) | (None, Some(_)) => false,
+        }
     }
 
     /// How many children it orders.

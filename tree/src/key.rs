@@ -6,7 +6,7 @@
 use crate::limits::KEY_BYTES_MAX;
 use smol_str::SmolStr;
 use std::cmp::Ordering;
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// One child name: 1 to 768 bytes of UTF-8, none of `. $ # [ ] /`, no ASCII control character (0-31, 127).
 ///
@@ -22,7 +22,7 @@ pub enum KeyError {
     #[error("a key cannot be empty")]
     Empty,
     /// The text is longer than [`KEY_BYTES_MAX`].
-    #[error("key `{start}…` has {bytes} bytes of UTF-8; at most {KEY_BYTES_MAX} are allowed")]
+    #[error("key `{}…` has {bytes} bytes of UTF-8; at most {KEY_BYTES_MAX} are allowed", OneLine(.start))]
     TooLong {
         /// Length of the text in bytes of UTF-8.
         bytes: usize,
@@ -189,6 +189,35 @@ const fn utf16_rank(byte: u8) -> u8 {
     }
 }
 
+/// Something for a message, on one line whatever it holds: keys may have controls above ASCII, and some of those break
+/// lines or command a terminal.
+pub(crate) struct OneLine<T>(pub(crate) T);
+
+impl<T: fmt::Display> fmt::Display for OneLine<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaping(f), "{}", self.0)
+    }
+}
+
+/// Passes on what is written, with escapes for control characters.
+struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|ch| self.write_char(ch))
+    }
+
+    fn write_char(&mut self, ch: char) -> fmt::Result {
+        if breaks_lines(ch) { write!(self.0, "{}", ch.escape_default()) } else { self.0.write_char(ch) }
+    }
+}
+
+/// Whether a character in a message would end its line, or turn what follows around.
+fn breaks_lines(ch: char) -> bool {
+    ch.is_control()
+        || matches!(ch, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
 /// The start of a text for a message, on one line whatever it holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Excerpt<'a>(pub &'a str);
@@ -196,10 +225,9 @@ pub struct Excerpt<'a>(pub &'a str);
 impl fmt::Display for Excerpt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const CHARS_MAX: usize = 48;
-        for ch in self.0.chars().take(CHARS_MAX) {
-            if ch.is_control() { write!(f, "{}", ch.escape_default())? } else { write!(f, "{ch}")? }
-        }
-        if self.0.chars().nth(CHARS_MAX).is_some() { f.write_str("…") } else { Ok(()) }
+        let end = self.0.char_indices().nth(CHARS_MAX).map(|(end, _)| end);
+        write!(f, "{}", OneLine(&self.0[..end.unwrap_or(self.0.len())]))?;
+        if end.is_some() { f.write_str("…") } else { Ok(()) }
     }
 }
 
@@ -237,6 +265,20 @@ mod tests {
                 "R025",
                 &long,
                 Some("key `aaaaaaaaaaaaaaaaaaaaaaaa…` has 769 bytes of UTF-8; at most 768 are allowed"),
+            ),
+            (
+                "",
+                &format!("\u{1b}[2J\n{long}"),
+                Some(
+                    "key `\\u{1b}[2J\\naaaaaaaaaaaaaaaaaaa…` has 774 bytes of UTF-8; at most 768 are allowed",
+                ),
+            ),
+            (
+                "",
+                "\u{202e}\u{85}.",
+                Some(
+                    "key `\\u{202e}\\u{85}.` has `.` at byte 5; keys cannot contain . $ # [ ] / or ASCII control characters",
+                ),
             ),
             (
                 "R025",

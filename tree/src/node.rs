@@ -205,7 +205,8 @@ impl Node {
         Self(Repr::Large(Arc::new(Large { head, children })))
     }
 
-    /// Whether the two are one allocation, or leaves of equal value: O(1), never wrong when it says yes.
+    /// Whether the two are one allocation, or leaves of equal value: never wrong when it says yes. O(1), but for long
+    /// texts.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Repr::Leaf(a), Repr::Leaf(b)) => a == b,

@@ -12,7 +12,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path(Keys);
 
-/// A place, from some node on: at most 32 keys. Cheap to clone.
+/// A place, from some node on: at most 32 keys, and one more only where an error points at what is too deep. Cheap to
+/// clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelativePath(Keys);
 
@@ -81,6 +82,11 @@ impl Path {
         Some(Self(Keys(above.into())))
     }
 
+    /// The place that the first `depth` keys lead to, at or above this one; nothing if it is not so deep.
+    pub fn up_to(&self, depth: usize) -> Option<Self> {
+        Some(Self(Keys(self.keys().get(..depth)?.into())))
+    }
+
     /// Where `self` is, seen from `above`; nothing if it is not there or below.
     pub fn strip(&self, above: &Self) -> Option<RelativePath> {
         let below = self.keys().strip_prefix(above.keys())?;
@@ -118,17 +124,22 @@ impl RelativePath {
     }
 }
 
-/// Collects without checking the depth; for paths that were read off an existing node.
+/// Collects without checking the depth: an error may point at what is too deep, and joining checks.
 impl FromIterator<Key> for RelativePath {
     fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
         Self(Keys(keys.into_iter().collect()))
     }
 }
 
-/// Collects without checking the depth; for paths that were read off an existing node.
+/// For keys that were read off an existing path or node; of others, see [`Path::join`].
+///
+/// # Panics
+/// Of more than 32 keys, which lead nowhere.
 impl FromIterator<Key> for Path {
     fn from_iter<I: IntoIterator<Item = Key>>(keys: I) -> Self {
-        Self(Keys(keys.into_iter().collect()))
+        let keys: Arc<[Key]> = keys.into_iter().collect();
+        assert!(keys.len() <= DEPTH_MAX, "a path of {} keys leads nowhere", keys.len());
+        Self(Keys(keys))
     }
 }
 
@@ -251,5 +262,8 @@ mod tests {
         let path = Path::parse("a/b").unwrap();
         assert_eq!(path.parent().and_then(|path| path.parent()), Some(Path::root()));
         assert_eq!(Path::root().parent(), None);
+        for (depth, above) in [(0, Some("/")), (1, Some("/a")), (2, Some("/a/b")), (3, None)] {
+            assert_eq!(path.up_to(depth).map(|path| path.to_string()).as_deref(), above, "{depth} keys");
+        }
     }
 }

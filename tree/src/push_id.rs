@@ -34,12 +34,12 @@ impl PushIds {
     /// of one millisecond still keep their order.
     pub fn next(&mut self, now_ms: u64, random: impl FnOnce() -> u128) -> Key {
         let now_ms = now_ms.min(TIME_MS_MAX);
-        let next = match self.last {
-            Some(last) if last.now_ms == now_ms && last.number < RANDOM_MAX => {
-                Last { number: last.number + 1, ..last }
-            }
-            Some(last) if last.now_ms == now_ms => Last { time_ms: last.time_ms + 1, number: 0, ..last },
-            Some(_) | None => Last { now_ms, time_ms: now_ms, number: random() & RANDOM_MAX },
+        // Once a millisecond has borrowed the next one, that one counts on as well: drawn anew, an id could come twice.
+        let counts_on = |last: &Last| last.now_ms == now_ms || last.time_ms == now_ms;
+        let next = match self.last.filter(counts_on) {
+            Some(last) if last.number < RANDOM_MAX => Last { now_ms, number: last.number + 1, ..last },
+            Some(last) => Last { time_ms: last.time_ms + 1, number: 0, now_ms },
+            None => Last { now_ms, time_ms: now_ms, number: random() & RANDOM_MAX },
         };
         self.last = Some(next);
         spell(next.time_ms, next.number)
@@ -75,6 +75,9 @@ mod tests {
             (1_764_500_000_002, RANDOM_MAX, "-OfJOJo1zzzzzzzzzzzz"),
             (1_764_500_000_002, 99, "-OfJOJo2------------"),
             (1_764_500_000_002, 99, "-OfJOJo2-----------0"),
+            (1_764_500_000_003, 0, "-OfJOJo2-----------1"),
+            (1_764_500_000_003, 0, "-OfJOJo2-----------2"),
+            (1_764_500_000_004, 0, "-OfJOJo3------------"),
             (0, u128::MAX, "--------zzzzzzzzzzzz"),
             (u64::MAX, 1, "zzzzzzzz-----------0"),
         ] {

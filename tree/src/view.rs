@@ -4,7 +4,7 @@
 //! each in O(log n). So a listener holds no list of what it was shown, however long its window is.
 
 use crate::index::{Index, IndexBy, IndexKeys};
-use crate::key::Key;
+use crate::key::{Key, OneLine};
 use crate::node::{ChildIter, Children, Node};
 use crate::order::SortValue;
 use crate::query::{Cut, KeyBound, Query, Window};
@@ -30,7 +30,7 @@ enum Ordered<'a> {
 /// A query whose order needs an index that was not given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the children would have to be sorted: an index by {} is needed", match .0 {
-    IndexBy::Child(path) => format!("`{path}`"),
+    IndexBy::Child(path) => format!("`{}`", OneLine(path)),
     IndexBy::Value => "value".into(),
     IndexBy::Priority => "priority".into(),
 })]
@@ -57,7 +57,7 @@ impl<'a> View<'a> {
     /// needed ([`Query::index_for`]), must be that of the same snapshot.
     ///
     /// # Errors
-    /// [`IndexNeeded`] if that index is not given.
+    /// [`IndexNeeded`] if that index is not given, or is that of another snapshot.
     pub fn new(
         query: &'a Query,
         node: Option<&'a Node>,
@@ -66,7 +66,7 @@ impl<'a> View<'a> {
         let children = node.map_or(Node::no_children(), Node::children);
         let order = match query.index_for(node) {
             None => Ordered::ByKey(children),
-            Some(by) => match index.filter(|index| *index.by() == by) {
+            Some(by) => match index.filter(|index| *index.by() == by && index.belongs_to(node)) {
                 Some(index) => Ordered::ByIndex(index),
                 None => return Err(IndexNeeded(by)),
             },
@@ -234,7 +234,7 @@ enum Ranked<'a> {
 impl<'a> Ranked<'a> {
     /// The child of a key that the index knows.
     fn child(children: Children<'a>, key: &'a Key) -> (&'a Key, &'a Node) {
-        (key, children.get(key).expect("an index belongs to the snapshot that it is viewed with"))
+        (key, children.get(key).expect("the index is that of this node"))
     }
 }
 

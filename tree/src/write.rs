@@ -2,13 +2,12 @@
 
 use crate::change::{Change, Conflict, Edit, To, sort_apart};
 use crate::draft::{Draft, IncrementError, Pending, resolve_priority};
-use crate::key::Key;
+use crate::key::{Key, OneLine};
 use crate::limits::DEPTH_MAX;
 use crate::node::Node;
-use crate::path::{Path, PathError, RelativePath};
+use crate::path::{Path, PathError, RelativePath, update_order};
 use crate::scalar::{NotFinite, Priority};
 use crate::snapshot::Snapshot;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// One write: at one place, or at several in one piece.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +67,9 @@ pub enum WriteError {
     Path(#[from] PathError),
     /// The value goes deeper than the tree may.
     #[error(
-        "the value at `{at}` goes down to `{below}`, {depth} segments from the root; at most {DEPTH_MAX} are allowed"
+        "the value at `{}` goes down to `{}`, {depth} segments from the root; at most {DEPTH_MAX} are allowed",
+        OneLine(.at),
+        OneLine(.below)
     )]
     TooDeep {
         /// Where it is written.
@@ -77,6 +78,14 @@ pub enum WriteError {
         below: RelativePath,
         /// How many segments from the root that is.
         depth: usize,
+    },
+    /// A place of an update is not at or below the place that the update is sent to.
+    #[error("`{}` is not below `{}`, where the update is made", OneLine(.at), OneLine(.update))]
+    Outside {
+        /// Where a part writes.
+        at: Path,
+        /// Where the update is made.
+        update: Path,
     },
     /// Two places of one update cover each other.
     #[error(transparent)]
@@ -87,7 +96,7 @@ pub enum WriteError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// The sum of an increment is not a number that can be stored.
-    #[error("in the write at `{at}`: {error}")]
+    #[error("in the write at `{}`: {error}", OneLine(.at))]
     Increment {
         /// Where is written.
         at: Path,
@@ -196,9 +205,12 @@ impl Update {
     /// An update of places at or below `at`.
     ///
     /// # Errors
-    /// [`WriteError::Conflict`] names two places of which one is at or above the other.
+    /// [`WriteError::Outside`] names a place that is not there, [`WriteError::Conflict`] two of which one is at or above
+    /// the other.
     pub fn new(at: Path, mut assignments: Vec<Assignment>) -> Result<Self, WriteError> {
-        debug_assert!(assignments.iter().all(|each| at.covers(&each.at)), "an update writes below its place");
+        if let Some(outside) = assignments.iter().find(|each| !at.covers(&each.at)) {
+            return Err(WriteError::Outside { at: outside.at.clone(), update: at });
+        }
         sort_apart(&mut assignments, |each| (&each.at, each.part() == Part::Priority))?;
         Ok(Self { at, assignments })
     }
@@ -240,65 +252,75 @@ impl Write {
             Self::Update(update) => update.assignments.iter().map(resolve).collect::<Result<_, _>>()?,
         };
         let mut nodes = Vec::with_capacity(edits.len());
-        let mut assigned = BTreeMap::new();
+        let mut priorities = Vec::new();
         for edit in edits {
             match edit.to {
-                To::Node(_) if edit.is_idle(before.root()) => {}
+                To::Node(ref new) if new.as_ref() == before.get(&edit.at) => {}
                 To::Node(_) => nodes.push(edit),
-                To::Priority(priority) => {
-                    assigned.insert(edit.at, priority);
-                }
+                To::Priority(priority) => priorities.push((edit.at, Some(priority))),
             }
         }
-        let priorities = priority_edits(before, &nodes, assigned);
+        let priorities = priority_edits(before, &nodes, priorities);
         let change = Change::new(nodes.into_iter().chain(priorities).collect());
         Ok(change.expect("what an update writes lies apart, and only priorities above it were added"))
     }
 }
+
+/// A priority to write, or a place where one may have to be written again.
+type Wanted = (Path, Option<Option<Priority>>);
 
 /// The priorities to write beside these edits of nodes, so that everybody ends with the same tree.
 ///
 /// The SDKs apply the parts of an update one after the other, the priority of a node after what is below it, and a node
 /// that is empty in between loses its priority (wire reference 7.7); a change is applied together. So what counts is
 /// what a priority would be on either way without an edit: an assigned one may be needed though the node has it now,
-/// and one that nobody assigned may be lost. Costs nothing where none is assigned and no touched node has one.
-fn priority_edits(
-    before: &Snapshot,
-    nodes: &[Edit],
-    mut assigned: BTreeMap<Path, Option<Priority>>,
-) -> Vec<Edit> {
-    let mut places = prioritized_above(before, nodes);
-    places.extend(assigned.keys().cloned());
-    if places.is_empty() {
+/// and one that nobody assigned may be lost. Costs nothing where none is assigned and no touched node has one, or
+/// where the edits only delete or delete nothing, for then no node is emptied and filled again.
+fn priority_edits(before: &Snapshot, nodes: &[Edit], mut wanted: Vec<Wanted>) -> Vec<Edit> {
+    let is_delete = |edit: &Edit| edit.to == To::Node(None);
+    let refills = nodes.iter().any(is_delete) && !nodes.iter().all(is_delete);
+    if refills {
+        wanted.extend(prioritized_above(before, nodes).map(|at| (at, None)));
+        // Stable, so that of two for one place the assigned one is first and stays.
+        wanted.sort_by(|a, b| update_order(a.0.keys(), b.0.keys()));
+        wanted.dedup_by(|again, kept| again.0 == kept.0);
+    }
+    if wanted.is_empty() {
         return Vec::new();
     }
     let change = Change::new(nodes.to_vec()).expect("what an update writes lies apart");
     let together = before.apply(&change);
-    let one_by_one = nodes.iter().fold(before.clone(), |tree, edit| {
-        tree.apply(&Change::new(vec![edit.clone()]).expect("one edit lies apart from no other"))
-    });
-    let priority_edit = |at: Path| {
+    let one_by_one = match refills {
+        false => together.clone(),
+        true => nodes.iter().fold(before.clone(), |tree, edit| {
+            tree.apply(&Change::new(vec![edit.clone()]).expect("one edit lies apart from no other"))
+        }),
+    };
+    let priority_edit = |(at, assigned): Wanted| {
         let (kept, stepped) = (together.get(&at)?.priority(), one_by_one.get(&at)?.priority());
-        let wanted = assigned.remove(&at).unwrap_or_else(|| stepped.cloned());
+        let wanted = assigned.unwrap_or_else(|| stepped.cloned());
         let is_needed = kept != wanted.as_ref() || stepped != wanted.as_ref();
         is_needed.then_some(Edit { at, to: To::Priority(wanted) })
     };
-    places.into_iter().filter_map(priority_edit).collect()
+    wanted.into_iter().filter_map(priority_edit).collect()
 }
 
-/// The nodes above these edits that have a priority. One edit alone empties no node that is filled again.
-fn prioritized_above(before: &Snapshot, nodes: &[Edit]) -> BTreeSet<Path> {
-    if nodes.len() < 2 {
-        return BTreeSet::new();
-    }
-    let above = nodes.iter().flat_map(|edit| {
+/// The nodes above these edits that have a priority, each once. What an edit shares with the one before it was looked at
+/// there: the edits come in order, and a hundred thousand of them may lie below the same thirty nodes.
+fn prioritized_above<'a>(before: &'a Snapshot, nodes: &'a [Edit]) -> impl Iterator<Item = Path> + 'a {
+    let mut previous: &[Key] = &[];
+    let above = nodes.iter().enumerate().flat_map(move |(n, edit)| {
         let keys = edit.at.keys();
-        (0..keys.len()).map(move |depth| &keys[..depth])
+        let shared = keys.iter().zip(previous).take_while(|(a, b)| a == b).count();
+        previous = keys;
+        let first = if n == 0 { 0 } else { shared + 1 };
+        (first..keys.len()).map(move |depth| (&edit.at, depth))
     });
-    let is_prioritized = |keys: &&[Key]| {
-        before.root().and_then(|root| root.get(keys)).is_some_and(|node| node.priority().is_some())
+    let is_prioritized = |(at, depth): &(&Path, usize)| {
+        let node = before.root().and_then(|root| root.get(&at.keys()[..*depth]));
+        node.is_some_and(|node| node.priority().is_some())
     };
-    above.filter(is_prioritized).map(|keys| keys.iter().cloned().collect()).collect()
+    above.filter(is_prioritized).filter_map(|(at, depth)| at.up_to(depth))
 }
 
 #[cfg(test)]
@@ -388,6 +410,19 @@ mod tests {
             let expected = refused
                 .map(|pair| format!("{pair} cannot be written together: one is at or above the other"));
             assert_eq!(error, expected);
+        }
+    }
+
+    #[test]
+    fn an_update_keeps_to_its_place() {
+        for (at, below, refused) in [
+            ("a/b", "a/b", None),
+            ("a/b", "a/b/c", None),
+            ("a/b", "a", Some("`/a` is not below `/a/b`, where the update is made")),
+            ("a/b", "a/bc", Some("`/a/bc` is not below `/a/b`, where the update is made")),
+        ] {
+            let error = Update::new(path(at), vec![Assignment::priority(path(below), None)]).err();
+            assert_eq!(error.map(|error| error.to_string()).as_deref(), refused, "{below}");
         }
     }
 

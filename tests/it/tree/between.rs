@@ -2,10 +2,10 @@
 
 use super::generate::{cases, leaf, many_keys, path, path_node};
 use super::twin::{
-    apply_one_by_one, check_change, check_needed, grown_node, model_root, snapshot, tree_node,
+    self, apply_one_by_one, check_change, check_needed, grown_node, model_root, snapshot, tree_node,
 };
 use hearth_tests::naive;
-use hearth_tree::{Change, Snapshot, To};
+use hearth_tree::{Change, Node, Scalar, Snapshot, To};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -61,6 +61,23 @@ proptest! {
     }
 }
 
+/// Nothing that is read or written goes so deep, but a node can be built so.
+#[test]
+fn what_is_deeper_than_a_path_is_taken_whole() {
+    let tower = |levels: usize, top: &str| {
+        let leaf = Node::inner([(twin::key(top), Scalar::Bool(true).into())]);
+        let grown = (1..levels).fold(leaf, |node, _| Node::inner([(twin::key("t"), node?)]));
+        Snapshot::new(grown)
+    };
+    for (levels, depth) in [(31, 31), (32, 32), (33, 32), (40, 32)] {
+        let (before, after) = (tower(levels, "a"), tower(levels, "b"));
+        let change = Change::between(before.root(), after.root());
+        assert_eq!(before.apply(&change), after, "{levels} levels");
+        let depths = change.edits().iter().map(|edit| edit.at.keys().len());
+        assert_eq!(depths.max(), Some(depth), "{levels} levels");
+    }
+}
+
 proptest! {
     #![proptest_config(cases(64))]
 
@@ -77,7 +94,7 @@ proptest! {
         let (before, mut after, mut expected) = (tree_node(&model), Some(tree_node(&model)), Some(model));
         for (index, child) in edits {
             let key = &keys[index.index(count)];
-            after = after.and_then(|after| after.with_child(&super::twin::key(key), child.as_ref().map(tree_node)));
+            after = after.and_then(|after| after.with_child(&twin::key(key), child.as_ref().map(tree_node)));
             expected = naive::Node::with_child(expected, key, child);
         }
         let (before, after) = (Snapshot::new(Some(before)), Snapshot::new(after));

@@ -3,7 +3,7 @@
 use super::generate::{cases, leaf, many_keys, node};
 use super::twin::{grown_node, key, model_node, tree_node};
 use hearth_tests::naive;
-use hearth_tree::{Children, Node};
+use hearth_tree::{Children, Node, Number, Scalar};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -209,6 +209,22 @@ fn nodes_differ_in_any_one_thing() {
         let (a, b) = (tree_node(&wide), tree_node(&changed));
         assert_ne!(a, b);
         assert_ne!(a.hash(), b.hash());
+    }
+}
+
+#[test]
+fn of_children_with_one_key_the_last_counts() {
+    let keys = ["b", "a", "b", "c", "a", "c", "c"];
+    let number = |number| Scalar::Number(Number::from(number)).into();
+    for (count, expected) in [
+        (1, "{\"b\": 0}"),
+        (3, "{\"a\": 1, \"b\": 2}"),
+        (5, "{\"a\": 4, \"b\": 2, \"c\": 3}"),
+        (7, "{\"a\": 4, \"b\": 2, \"c\": 6}"),
+    ] {
+        let node = Node::inner(keys[..count].iter().map(|text| key(text)).zip((0..).map(number)));
+        let expected = naive::read(&serde_json::from_str(expected).expect("JSON"), None, 0);
+        assert_eq!(node.as_ref().map(model_node), expected.expect("a legal tree"), "{count} children");
     }
 }
 

@@ -34,7 +34,7 @@ impl Version {
 
     /// A later version, whose index grows out of this one's.
     fn then(&self, model: Option<naive::Node>, node: Option<Node>) -> Self {
-        let index = self.index.as_ref().map(|index| index.updated(self.node.as_ref(), node.as_ref()));
+        let index = self.index.as_ref().map(|index| index.updated(node.as_ref()));
         Self { model, node, index }
     }
 
@@ -235,7 +235,7 @@ fn events_of_a_window_are_those_of_the_reports() {
         let edit = Edit { at: path(at), to: To::Node(read(to)) };
         let after = before.apply(&Change::new(vec![edit]).expect("one edit"));
         let index = Index::build(IndexBy::Child(path_of("rank")), before.root());
-        let later = index.updated(before.root(), after.root());
+        let later = index.updated(after.root());
         let [before, after] = [(&before, &index), (&after, &later)]
             .map(|(tree, index)| View::new(&query, tree.root(), Some(index)).expect("the index is there"));
         let told: Map<_, _> = serde_json::from_str(told).expect("JSON");
@@ -261,5 +261,11 @@ fn a_view_without_its_index_is_refused() {
         assert_eq!(error, expected);
         let with_another = View::new(&query, node.as_ref(), Some(&other));
         assert_eq!(with_another.is_err(), refused.is_some_and(|by| by != "value"));
+        // Nor does that of another snapshot do, however much alike.
+        let later = node.as_ref().and_then(|node| node.with_child(&key("b"), Some(node.clone())));
+        let stale = query.index_for(node.as_ref()).map(|by| Index::build(by, node.as_ref()));
+        assert_eq!(View::new(&query, later.as_ref(), stale.as_ref()).is_err(), refused.is_some());
+        let grown = stale.map(|stale| stale.updated(later.as_ref()));
+        assert!(View::new(&query, later.as_ref(), grown.as_ref()).is_ok());
     }
 }

@@ -217,11 +217,31 @@ fn a_node_keeps_and_loses_its_priority_as_in_the_sdks() {
             vec![("n/x", json!(null)), ("n/y", json!(2)), ("n/.priority", json!(5))],
             json!({"n": {"y": 2, ".priority": 5}}),
         ),
+        (json!({"x": 1, ".priority": 5}), vec![("x", json!(null)), ("y", json!(2))], json!({"y": 2})),
+        // The same at several places, one above the others.
+        (
+            json!({"p": {
+                "a": {"x": 1, ".priority": 1}, "b": {"x": 1, ".priority": 2}, ".priority": 3,
+            }}),
+            vec![("p/a/x", json!(null)), ("p/a/y", json!(2)), ("p/b/x", json!(null)), ("p/b/y", json!(2))],
+            json!({"p": {"a": {"y": 2}, "b": {"y": 2}, ".priority": 3}}),
+        ),
         // Filled before it is emptied: kept.
         (
             prioritized.clone(),
             vec![("n/x", json!(null)), ("n/a", json!(2))],
             json!({"n": {"a": 2, ".priority": 5}}),
+        ),
+        // Here, and only here, integers come as texts: 10 before 9.
+        (
+            json!({"n": {"9": 1, ".priority": 5}}),
+            vec![("n/9", json!(null)), ("n/10", json!(2))],
+            json!({"n": {"10": 2, ".priority": 5}}),
+        ),
+        (
+            json!({"n": {"10": 1, ".priority": 5}}),
+            vec![("n/9", json!(2)), ("n/10", json!(null))],
+            json!({"n": {"9": 2}}),
         ),
         // Emptied for good.
         (prioritized.clone(), vec![("n/x", json!(null)), ("n/.priority", json!(7))], json!(null)),

@@ -170,7 +170,7 @@ fn append_indexed(meter: impl Meter, messages: usize) {
             (room, index) = (start.clone(), start_index.clone());
         }
         let later = room.with_child(&id, Some(message)).expect("a room has messages");
-        let later_index = index.updated(Some(&room), Some(&later));
+        let later_index = index.updated(Some(&later));
         let view =
             |room, index| View::new(&query, Some(room), Some(index)).expect("the index is the query's");
         let changes = view(&room, &index).changes(&view(&later, &later_index)).len();

@@ -1,7 +1,7 @@
 //! Why a text is not a value of the tree, for the person who has to correct it.
 
 use super::place::{Place, repeated_key, string_before};
-use crate::key::{Excerpt, Key, KeyError, Named};
+use crate::key::{Excerpt, Key, KeyError, Named, OneLine};
 use crate::limits::DEPTH_MAX;
 use crate::path::{PathError, RelativePath};
 use crate::scalar::TextTooLong;
@@ -92,7 +92,7 @@ pub enum Problem {
         found: &'static str,
     },
     /// A `.value` in an object that has children.
-    #[error("`.value` stands beside child `{key}`; a place holds a value or children, not both")]
+    #[error("`.value` stands beside child `{}`; a place holds a value or children, not both", OneLine(.key))]
     ValueAndChildren {
         /// One of the children.
         key: Key,
@@ -134,8 +134,8 @@ struct Whereabouts<'a>(&'a ReadError);
 
 impl fmt::Display for Whereabouts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = &self.0.at;
-        match (self.0.place, at.is_here()) {
+        let at = OneLine(&self.0.at);
+        match (self.0.place, self.0.at.is_here()) {
             (None, true) => Ok(()),
             (None, false) => write!(f, " (in `{at}`)"),
             (Some(place), true) => write!(f, " ({place})"),

@@ -28,7 +28,8 @@ pub const NODES_MAX: usize = 10_000_000;
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Most levels of keys below the value: [`DEPTH_MAX`] less the depth of the place it is written at.
+    /// Most levels of keys below the value: [`DEPTH_MAX`] less the depth of the place it is written at. More than
+    /// [`DEPTH_MAX`] are never read.
     pub depth_max: usize,
     /// Most nodes, leaves and objects together; null in an object counts as one.
     pub nodes_max: usize,
@@ -144,8 +145,9 @@ enum ServerValues {
 impl Reader {
     /// A reader with these limits; [`ReadOptions::nodes_max`] is for all values together that it reads.
     pub const fn new(options: ReadOptions) -> Self {
+        let depth_max = if options.depth_max < DEPTH_MAX { options.depth_max } else { DEPTH_MAX };
         Self {
-            options,
+            options: ReadOptions { depth_max, ..options },
             server_values: ServerValues::Allow,
             nodes_left: options.nodes_max,
             nodes: Vec::new(),

@@ -84,6 +84,13 @@ fn depth_is_measured_in_keys() {
         ("nothing", nested("[", 32, "[]", "]"), 32, None),
         ("nothing", nested("[", 32, "{}", "]"), 32, None),
         ("null below", nested("[", 32, "[null]", "]"), 32, deeper(32, "line 1, column 33", &path("0", 33))),
+        ("arrays, with more asked for", nested("[", 32, "1", "]"), usize::MAX, None),
+        (
+            "arrays, with more asked for",
+            nested("[", 33, "1", "]"),
+            usize::MAX,
+            deeper(32, "line 1, column 33", &path("0", 33)),
+        ),
         ("leaf", "1".into(), 0, None),
         ("leaf", r#"{".value":1,".priority":2}"#.into(), 0, None),
         ("fewer levels", r#"{"a":1}"#.into(), 0, deeper(0, "line 1, column 4", "a")),
@@ -169,6 +176,15 @@ fn nodes_are_counted_while_they_are_read() {
         });
         let found = read_value(read.as_bytes(), &ReadOptions { nodes_max, ..ANY });
         check("nodes", read, &found, refusal.as_deref());
+    }
+    for (read, nodes_max, fits) in [
+        (r#"{"a":1,"b/c":null,"d/.priority":2}"#, 3, true),
+        (r#"{"a":1,"b/c":null,"d/.priority":2}"#, 2, false),
+        (r#"{"a":{"b":1},"c":2}"#, 3, true),
+        (r#"{"a":{"b":1},"c":2}"#, 2, false),
+    ] {
+        let found = read_update(read.as_bytes(), &Path::root(), &ReadOptions { nodes_max, ..ANY });
+        assert_eq!(found.is_ok(), fits, "{read} with at most {nodes_max} nodes");
     }
 }
 

@@ -68,7 +68,7 @@ impl ShownWindow {
     fn entering_in_part(&self, edit: &Edit) -> Option<Path> {
         let shown = self.shown.as_ref()?;
         let depth = self.at.keys().len() + 1;
-        let child: Path = edit.at.keys().get(..depth)?.iter().cloned().collect();
+        let child = edit.at.up_to(depth)?;
         let is_inside = depth < edit.at.keys().len() || matches!(edit.to, To::Priority(_));
         (is_inside && shown.get(&child).is_none()).then_some(child)
     }
