@@ -32,12 +32,12 @@ impl Indexes {
     }
 
     /// Brings the indexes to a later tree; gives those of the tree before, where they have changed.
-    pub(crate) fn update(&mut self, edits: &[Edit], before: &Snapshot, after: &Snapshot) -> Self {
+    pub(crate) fn update(&mut self, edits: &[Edit], after: &Snapshot) -> Self {
         let mut old = PathMap::new();
         for at in self.0.touched(edits) {
-            let (node, later) = (before.get(&at), after.get(&at));
+            let later = after.get(&at);
             if let Some(indexes) = self.0.get_mut(&at) {
-                let updated = indexes.iter().map(|index| index.updated(node, later)).collect();
+                let updated = indexes.iter().map(|index| index.updated(later)).collect();
                 *old.entry(&at) = std::mem::replace(indexes, updated);
             }
         }

@@ -322,7 +322,7 @@ impl Publisher {
                 self.judge(now_ms, id, after, round);
             }
         }
-        let old_indexes = self.indexes.update(edits, before, after);
+        let old_indexes = self.indexes.update(edits, after);
         // Of a write at one place everybody above is told the same.
         let shared = match edits {
             [_] => Body::of_change(&Path::root(), change, before, after).map(Arc::new),
