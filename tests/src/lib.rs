@@ -2,7 +2,9 @@
 //!
 //! The naive model depends on no crate of Hearth: a judge that shared code with the accused would share its mistakes.
 
+pub mod dice;
 pub mod naive;
+pub mod twin;
 
 /// The code in the README compiles and does what it says.
 #[cfg(doctest)]

@@ -8,6 +8,7 @@ mod json;
 mod key_order;
 mod query;
 mod reports;
-mod twin;
 mod view;
 mod write;
+
+use hearth_tests::twin;

@@ -1,18 +1,24 @@
 //! The same data as the model holds them and as the tree holds them.
 
-use hearth_tests::naive;
+mod query;
+
+pub use query::tree_query;
+
+use crate::naive;
 use hearth_tree::{Change, Edit, Key, Node, Number, Path, Priority, Scalar, Snapshot, Text, To};
 
-pub(super) fn key(text: &str) -> Key {
+/// A key of the tree.
+pub fn key(text: &str) -> Key {
     Key::parse(text).expect("the tests make legal keys")
 }
 
-pub(super) fn path(text: &str) -> Path {
+/// A path of the tree.
+pub fn path(text: &str) -> Path {
     Path::parse(text).expect("the tests make legal paths")
 }
 
 /// The tree's twin of a node of the model, built at once.
-pub(super) fn tree_node(model: &naive::Node) -> Node {
+pub fn tree_node(model: &naive::Node) -> Node {
     let node = match model.value() {
         Some(value) => Node::from(scalar(value)),
         None => Node::inner(model.children().iter().map(|(text, child)| (key(text), tree_node(child))))
@@ -25,7 +31,7 @@ pub(super) fn tree_node(model: &naive::Node) -> Node {
 }
 
 /// The tree's twin of a node of the model, built child by child.
-pub(super) fn grown_node(model: &naive::Node) -> Node {
+pub fn grown_node(model: &naive::Node) -> Node {
     let node = match model.children() {
         [] => Node::from(scalar(model.value().expect("no node of the model is empty"))),
         [first, others @ ..] => {
@@ -43,25 +49,33 @@ pub(super) fn grown_node(model: &naive::Node) -> Node {
 }
 
 /// The model's twin of a node of the tree. Children are taken over in the order in which the tree has them.
-pub(super) fn model_node(node: &Node) -> naive::Node {
+pub fn model_node(node: &Node) -> naive::Node {
     let content = match node.value() {
         Some(value) => naive::Content::Leaf(model_value(value)),
         None => naive::Content::Children(
             node.children().iter().map(|(key, child)| (key.as_str().into(), model_node(child))).collect(),
         ),
     };
-    naive::Node { priority: node.priority().map(|priority| model_value(&priority.clone().into())), content }
+    naive::Node { priority: node.priority().map(model_priority), content }
 }
 
-pub(super) fn snapshot(model: Option<&naive::Node>) -> Snapshot {
+/// The model's twin of a priority.
+pub fn model_priority(priority: &Priority) -> naive::Value {
+    model_value(&priority.clone().into())
+}
+
+/// The tree's twin of a whole tree of the model.
+pub fn snapshot(model: Option<&naive::Node>) -> Snapshot {
     Snapshot::new(model.map(tree_node))
 }
 
-pub(super) fn model_root(snapshot: &Snapshot) -> Option<naive::Node> {
+/// The model's twin of a whole tree.
+pub fn model_root(snapshot: &Snapshot) -> Option<naive::Node> {
     snapshot.root().map(model_node)
 }
 
-pub(super) fn number(value: &naive::Value) -> Option<Number> {
+/// The tree's twin of a number; nothing for what is none.
+pub fn number(value: &naive::Value) -> Option<Number> {
     match value {
         naive::Value::Int(integer) => Some(Number::from(*integer)),
         naive::Value::Double(double) => Some(Number::from_f64(*double).expect("the model holds no infinity")),
@@ -69,7 +83,8 @@ pub(super) fn number(value: &naive::Value) -> Option<Number> {
     }
 }
 
-pub(super) fn scalar(value: &naive::Value) -> Scalar {
+/// The tree's twin of a value.
+pub fn scalar(value: &naive::Value) -> Scalar {
     match (value, number(value)) {
         (_, Some(number)) => Scalar::Number(number),
         (naive::Value::Bool(value), None) => Scalar::Bool(*value),
@@ -78,7 +93,8 @@ pub(super) fn scalar(value: &naive::Value) -> Scalar {
     }
 }
 
-pub(super) fn priority(value: &naive::Value) -> Priority {
+/// The tree's twin of a priority.
+pub fn priority(value: &naive::Value) -> Priority {
     match scalar(value) {
         Scalar::Number(number) => Priority::Number(number),
         Scalar::Text(text) => Priority::Text(text),
@@ -102,7 +118,7 @@ fn model_value(value: &Scalar) -> naive::Value {
 }
 
 /// The tree after the edits of a change, one after the other, priorities last: as clients apply them.
-pub(super) fn apply_one_by_one(before: &Snapshot, edits: &[Edit]) -> Snapshot {
+pub fn apply_one_by_one(before: &Snapshot, edits: &[Edit]) -> Snapshot {
     let (priorities, nodes): (Vec<_>, Vec<_>) =
         edits.iter().partition(|edit| matches!(edit.to, To::Priority(_)));
     nodes.into_iter().chain(priorities).fold(before.clone(), |tree, edit| {
@@ -111,7 +127,7 @@ pub(super) fn apply_one_by_one(before: &Snapshot, edits: &[Edit]) -> Snapshot {
 }
 
 /// Checks what holds of every change: its edits lie apart and in order, and come to the same one by one.
-pub(super) fn check_change(before: &Snapshot, change: &Change, after: &Snapshot) {
+pub fn check_change(before: &Snapshot, change: &Change, after: &Snapshot) {
     let edits = change.edits();
     assert_eq!(Change::new(edits.to_vec()).as_ref(), Ok(change), "the edits lie apart and in order");
     assert_eq!(&before.apply(change), after, "together: {edits:?}");
@@ -119,7 +135,7 @@ pub(super) fn check_change(before: &Snapshot, change: &Change, after: &Snapshot)
 }
 
 /// Checks that without this edit something would be missing, together or one by one.
-pub(super) fn check_needed(before: &Snapshot, change: &Change, edit: &Edit, after: &Snapshot) {
+pub fn check_needed(before: &Snapshot, change: &Change, edit: &Edit, after: &Snapshot) {
     let fewer: Vec<Edit> = change.edits().iter().filter(|other| *other != edit).cloned().collect();
     let together = before.apply(&Change::new(fewer.clone()).expect("fewer edits lie apart, too"));
     let suffices = &together == after && &apply_one_by_one(before, &fewer) == after;
