@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use hearth_tree::{Change, ChildChange, Edit, Node, Path, Priority, RelativePath, Snapshot, To, View};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -55,7 +56,7 @@ impl Body {
             return (old != new).then(|| Self::new(at.clone(), Content::Put(new.cloned())));
         }
         let edits: Vec<Edit> = change.edits().iter().filter(|edit| at.covers(&edit.at)).cloned().collect();
-        Self::of_edits(at, edits, after)
+        Self::of_edits(at, edits, before, after)
     }
 
     /// What leads from one tree to a later one, for those who listen to everything at a place. Skips what the two share.
@@ -65,12 +66,12 @@ impl Body {
             at: at.keys().iter().chain(edit.at.keys()).cloned().collect(),
             to: edit.to.clone(),
         };
-        Self::of_edits(at, change.edits().iter().map(edit).collect(), after)
+        Self::of_edits(at, change.edits().iter().map(edit).collect(), before, after)
     }
 
     /// Edits at or below a place as one piece.
-    fn of_edits(at: &Path, edits: Vec<Edit>, after: &Snapshot) -> Option<Self> {
-        match &in_any_order(edits, after)[..] {
+    fn of_edits(at: &Path, edits: Vec<Edit>, before: &Snapshot, after: &Snapshot) -> Option<Self> {
+        match &in_any_order(at, edits, before, after)[..] {
             [] => None,
             [edit] => Some(Self::of_edit(edit)),
             edits => {
@@ -108,15 +109,38 @@ impl Body {
 }
 
 /// Edits that come to the same in whatever order a client applies them: where a priority is written together with
-/// something below it, the node is sent whole.
-fn in_any_order(mut edits: Vec<Edit>, after: &Snapshot) -> Vec<Edit> {
-    let priorities: Vec<Path> =
+/// something below it, or could be lost on the way, the node is sent whole.
+fn in_any_order(at: &Path, mut edits: Vec<Edit>, before: &Snapshot, after: &Snapshot) -> Vec<Edit> {
+    let mut places: Vec<Path> =
         edits.iter().filter(|edit| matches!(edit.to, To::Priority(_))).map(|edit| edit.at.clone()).collect();
-    for at in priorities {
+    places.extend(emptied(at, &edits, before, after));
+    for at in places {
         if edits.iter().filter(|edit| at.covers(&edit.at)).nth(1).is_some() {
             edits.retain(|edit| !at.covers(&edit.at));
             edits.push(Edit { to: To::Node(after.get(&at).cloned()), at });
         }
     }
     edits
+}
+
+/// The nodes with a priority, at a place and below, that are empty when everything is deleted before anything is set:
+/// then they would lose it. JavaScript changes what is there before it adds what is new (wire reference 5.5).
+fn emptied(at: &Path, edits: &[Edit], before: &Snapshot, after: &Snapshot) -> Vec<Path> {
+    let deletions: Vec<Edit> =
+        edits.iter().filter(|edit| matches!(edit.to, To::Node(None))).cloned().collect();
+    if deletions.is_empty() || deletions.len() == edits.len() {
+        return Vec::new();
+    }
+    let above = deletions.iter().flat_map(|edit| {
+        let keys = edit.at.keys();
+        (at.keys().len()..keys.len()).map(move |depth| keys[..depth].iter().cloned().collect::<Path>())
+    });
+    let above: BTreeSet<Path> =
+        above.filter(|at| after.get(at).is_some_and(|node| node.priority().is_some())).collect();
+    if above.is_empty() {
+        return Vec::new();
+    }
+    let deleted =
+        before.apply(&Change::new(deletions).expect("some of the edits of a change lie apart, too"));
+    above.into_iter().filter(|at| deleted.get(at).is_none()).collect()
 }

@@ -13,6 +13,7 @@ mod commit;
 mod committer;
 mod delivery;
 mod door;
+mod forgotten;
 mod indexes;
 pub mod limits;
 mod log;

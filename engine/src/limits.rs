@@ -16,3 +16,7 @@ pub const ARMED_PLACES_MAX: usize = 1_000;
 
 /// Most listens of one session.
 pub const LISTENS_MAX: usize = 100_000;
+
+/// Most places that a session has stopped listening to and that are remembered; with more, each new listen is told
+/// everything, whatever its hash.
+pub const FORGOTTEN_MAX: usize = 1_000;

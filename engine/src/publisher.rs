@@ -6,6 +6,7 @@
 use crate::body::{Body, Content};
 use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 use crate::door::{Denied, Door, Identity, Pass};
+use crate::forgotten::Forgotten;
 use crate::indexes::Indexes;
 use crate::limits::LISTENS_MAX;
 use crate::log::Durable;
@@ -37,6 +38,7 @@ pub struct Publisher {
 struct Session {
     identity: Identity,
     listens: BTreeMap<(Path, Option<Tag>), ListenerId>,
+    forgotten: Forgotten,
     lag: Option<Lag>,
 }
 
@@ -57,7 +59,7 @@ struct Listener {
     query: Arc<Query>,
     tag: Option<Tag>,
     pass: Pass,
-    /// Whether it has not been shown anything yet, because its session lags.
+    /// Whether it has not been shown anything yet, because there was no room for that.
     is_new: bool,
 }
 
@@ -89,6 +91,17 @@ pub enum ListenRefusal {
     Closed,
 }
 
+impl Session {
+    /// Whether news on its way to the client could be taken for news of a listener that begins now, so that the client
+    /// ends with something else than what it said to have: news of a listener that is gone, or of one below.
+    fn may_mistake(&self, at: &Path, tag: Option<Tag>) -> bool {
+        let below = self.listens.range((at.clone(), None)..).take_while(|((own, _), _)| at.covers(own));
+        let mut below = below.map(|(place, _)| place);
+        self.forgotten.concerns(at, tag)
+            || tag.is_none() && below.any(|(own, own_tag)| own_tag.is_none() && own != at)
+    }
+}
+
 /// What one step has to say, by session.
 type Round = BTreeMap<SessionId, Delivery>;
 
@@ -115,7 +128,8 @@ impl Publisher {
 
     /// A session begins.
     pub fn open(&mut self, session: SessionId, identity: Identity) {
-        self.sessions.insert(session, Session { identity, listens: BTreeMap::new(), lag: None });
+        let (listens, forgotten) = (BTreeMap::new(), Forgotten::default());
+        self.sessions.insert(session, Session { identity, listens, forgotten, lag: None });
     }
 
     /// A session has ended; its listeners are gone.
@@ -162,12 +176,20 @@ impl Publisher {
         listen: Listen,
         outboxes: &mut impl Outboxes,
     ) {
-        let mut delivery = Delivery::default();
-        let outcome =
-            self.begin(now_ms, session, listen).map(|push| delivery.items.extend(push.map(Item::Push)));
-        delivery.items.push(Item::Answer(Answer::Listen(ticket, outcome)));
+        let Listen { at, query, tag, known } = listen;
+        let own = self.sessions.get(&session);
+        let known = known.filter(|_| own.is_some_and(|own| !own.may_mistake(&at, tag)));
+        let begun = self.begin(now_ms, session, &at, query, tag);
+        let new = begun.as_ref().ok().copied();
+        // A session that lags is shown this listener with all others.
+        let push = new.filter(|_| !self.lags(session)).and_then(|id| self.first_push(id, known));
+        let answer = Item::Answer(Answer::Listen(ticket, begun.map(|_| ())));
+        let items = push.map(Item::Push).into_iter().chain([answer]).collect();
         let since = self.published.clone();
-        self.hand_out(Round::from([(session, delivery)]), &since, outboxes);
+        self.hand_out(Round::from([(session, Delivery { items })]), &since, outboxes);
+        if !self.lags(session) {
+            self.mark_shown(new);
+        }
     }
 
     /// Gives a session what is published, in its turn. Why not just [`Publisher::published`]: that may be ahead of the news
@@ -181,7 +203,12 @@ impl Publisher {
     /// Stops listening.
     pub fn unlisten(&mut self, session: SessionId, at: &Path, tag: Option<Tag>) {
         let own = self.sessions.get_mut(&session);
-        if let Some(id) = own.and_then(|own| own.listens.remove(&(at.clone(), tag))) {
+        let id = own.and_then(|own| {
+            let id = own.listens.remove(&(at.clone(), tag))?;
+            own.forgotten.add(at, tag);
+            Some(id)
+        });
+        if let Some(id) = id {
             self.forget(id);
         }
     }
@@ -206,20 +233,15 @@ impl Publisher {
     }
 
     /// A session that lagged has room again: one difference for all its listeners, then what had to wait for it.
-    pub fn drained(&mut self, session: SessionId, outboxes: &mut impl Outboxes) {
+    pub fn drained(&mut self, now_ms: i64, session: SessionId, outboxes: &mut impl Outboxes) {
         let Some(own) = self.sessions.get_mut(&session) else { return };
         let Some(Lag { since, held }) = own.lag.take() else { return };
-        let ids: Vec<_> = own.listens.values().copied().collect();
+        let (revoked, ids) = self.judge_clock_watchers(now_ms, session);
         let news = ids.iter().filter_map(|&id| self.missed(id, &since)).map(Item::Push);
-        let items = news.chain(held.into_iter().map(|item| self.renewed(item))).collect();
+        let held = held.into_iter().map(|item| self.renewed(item));
+        let items = news.chain(held).chain(revoked).collect();
         match outboxes.offer(session, Delivery { items }) {
-            Ok(()) => {
-                for id in ids {
-                    if let Some(listener) = self.listeners.get_mut(&id) {
-                        listener.is_new = false;
-                    }
-                }
-            }
+            Ok(()) => self.mark_shown(ids),
             Err(refused) => self.lag(session, since, refused),
         }
     }
@@ -234,32 +256,67 @@ impl Publisher {
         }
     }
 
+    /// Judges again what of a session depends on the time; gives what is revoked, and the listeners that are left.
+    fn judge_clock_watchers(&mut self, now_ms: i64, session: SessionId) -> (Vec<Item>, Vec<ListenerId>) {
+        let listens = |publisher: &Self| -> Vec<ListenerId> {
+            let own = publisher.sessions.get(&session);
+            own.map(|own| own.listens.values().copied().collect()).unwrap_or_default()
+        };
+        let mut round = Round::new();
+        let tree = self.published.clone();
+        for id in listens(self).into_iter().filter(|id| self.clock_watchers.contains(id)).collect::<Vec<_>>()
+        {
+            self.judge(now_ms, id, &tree.tree, &mut round);
+        }
+        (round.remove(&session).unwrap_or_default().items, listens(self))
+    }
+
+    /// Registers a listener that has not been shown anything yet.
     fn begin(
         &mut self,
         now_ms: i64,
         session: SessionId,
-        listen: Listen,
-    ) -> Result<Option<Push>, ListenRefusal> {
-        let Listen { at, query, tag, known } = listen;
+        at: &Path,
+        query: Query,
+        tag: Option<Tag>,
+    ) -> Result<ListenerId, ListenRefusal> {
         let own = self.sessions.get(&session).ok_or(ListenRefusal::Closed)?;
         let place = (at.clone(), tag);
         if LISTENS_MAX <= own.listens.len() && !own.listens.contains_key(&place) {
             return Err(ListenRefusal::TooMany);
         }
-        let pass = self.door.read(&own.identity, now_ms, &self.published.tree, &at, &query)?;
-        let is_new = own.lag.is_some();
-        self.unlisten(session, &at, tag);
+        let pass = self.door.read(&own.identity, now_ms, &self.published.tree, at, &query)?;
+        if let Some(id) = own.listens.get(&place).copied() {
+            self.forget(id);
+        }
         let id = ListenerId(self.listeners_made);
         self.listeners_made += 1;
-        self.indexes.ensure(&at, &query, &self.published.tree);
-        let query = self.places.entry(&at).add(query, id);
+        self.indexes.ensure(at, &query, &self.published.tree);
+        let query = self.places.entry(at).add(query, id);
         self.watch(id, &pass);
-        self.listeners.insert(id, Listener { session, at, query, tag, pass, is_new });
+        self.listeners.insert(id, Listener { session, at: at.clone(), query, tag, pass, is_new: true });
         if let Some(own) = self.sessions.get_mut(&session) {
+            own.forgotten.told(at, tag);
+            // Told only now, a revocation from before would end the new listener at its client.
+            if let Some(lag) = &mut own.lag {
+                let is_old = |revoked: &Revoked| revoked.at == *at && revoked.tag == tag;
+                lag.held.retain(|item| !matches!(item, Item::Revoked(revoked) if is_old(revoked)));
+            }
             own.listens.insert(place, id);
         }
-        // A session that lags is shown this listener with all others.
-        Ok(if is_new { None } else { self.first_push(id, known) })
+        Ok(id)
+    }
+
+    fn lags(&self, session: SessionId) -> bool {
+        self.sessions.get(&session).is_some_and(|own| own.lag.is_some())
+    }
+
+    fn mark_shown(&mut self, ids: impl IntoIterator<Item = ListenerId>) {
+        for id in ids {
+            if let Some(listener) = self.listeners.get_mut(&id) {
+                listener.is_new = false;
+            }
+        }
     }
 
     /// All that a listener shows, unless its client knows that.
@@ -356,8 +413,7 @@ impl Publisher {
                 self.judge(now_ms, id, after, round);
             }
             let Some(listener) = self.listeners.get(&id) else { continue };
-            let lags = self.sessions.get(&listener.session).is_some_and(|session| session.lag.is_some());
-            if !lags {
+            if !self.lags(listener.session) {
                 let push = Item::Push(Push { body, tag: listener.tag });
                 round.entry(listener.session).or_default().items.push(push);
             }

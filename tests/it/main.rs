@@ -1,4 +1,5 @@
 //! Every test that looks at Hearth from outside, in one program: it links once, and its tests run side by side.
 
 mod directions;
+mod engine;
 mod tree;

@@ -100,6 +100,6 @@ fn follow(own: &mut Own, session: SessionId, message: SessionMessage) {
         SessionMessage::Listen(ticket, listen) => publisher.listen(now_ms(), session, ticket, listen, queues),
         SessionMessage::Read(ticket) => publisher.read(session, ticket, queues),
         SessionMessage::Unlisten(at, tag) => publisher.unlisten(session, &at, tag),
-        SessionMessage::Drained => publisher.drained(session, queues),
+        SessionMessage::Drained => publisher.drained(now_ms(), session, queues),
     }
 }

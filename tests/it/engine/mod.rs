@@ -1,0 +1,3 @@
+//! `hearth-engine` in a world of its own, and against tables.
+
+mod lives;

@@ -1,0 +1,82 @@
+//! The end of a process, and what the next one makes of what is on the disk.
+
+use super::World;
+use super::outbox::Boxes;
+use crate::naive;
+use crate::twin::{model_node, model_priority, model_root};
+use hearth_engine::{
+    Act, Commit, Committer, Identity, LogStep, Published, Publisher, Request, Revision, SessionId,
+};
+use hearth_tree::{Snapshot, To};
+
+impl World {
+    /// Everything but the disk is lost. Of what was on its way there, a part may have arrived.
+    pub(super) fn crash(&mut self) {
+        self.counts.crashes += 1;
+        if !self.log.is_stopped() {
+            let on_the_way: Vec<Commit> =
+                self.decided.iter().filter_map(|verdict| verdict.commit.clone()).collect();
+            let arrived = self.dice.below(on_the_way.len() + 1);
+            self.disk.keep(on_the_way.into_iter().take(arrived));
+        }
+        self.disk.mend();
+        self.decided.clear();
+        self.durable.clear();
+        self.clients.clear();
+        self.asked.clear();
+        self.owed.clear();
+        self.boxes = Boxes::default();
+        self.history.cut(self.disk.len());
+        self.start();
+    }
+
+    fn start(&mut self) {
+        let door = self.law.door();
+        self.committer = Committer::new(door.clone(), Revision::default(), Snapshot::default());
+        let mut published = Published::default();
+        for commit in self.disk.commits() {
+            assert_eq!(commit.revision, published.revision.next(), "the log has a gap");
+            self.committer.replay(&commit);
+            published = Published { revision: commit.revision, tree: published.tree.apply(&commit.change) };
+        }
+        assert_eq!(model_root(&published.tree), self.history.now().root, "what the log holds");
+        self.log = LogStep::new(self.disk.clone());
+        self.publisher = Publisher::new(door, published);
+        let gone: Vec<SessionId> = self.committer.armed_sessions().collect();
+        for session in gone {
+            let request = Request { session, ticket: None, identity: Identity::nobody(), act: Act::End };
+            let verdicts = self.committer.decide(self.now_ms, request);
+            self.judge_verdicts(verdicts);
+        }
+        while !self.decided.is_empty() {
+            self.keep();
+            self.publish();
+        }
+        assert_eq!(
+            self.committer.armed_sessions().next(),
+            None,
+            "what was armed is made before anybody is served"
+        );
+        (0..3).for_each(|_| self.connect());
+    }
+}
+
+/// The tree of the model after what a commit says.
+pub(super) fn replayed(mut tree: naive::Tree, commit: &Commit) -> naive::Tree {
+    let (priorities, nodes): (Vec<_>, Vec<_>) =
+        commit.change.edits().iter().partition(|edit| matches!(edit.to, To::Priority(_)));
+    for edit in nodes.into_iter().chain(priorities) {
+        let keys = super::mirror::model_keys(&edit.at);
+        tree.root = match &edit.to {
+            To::Node(node) => {
+                let node = node.as_ref().map(model_node);
+                naive::Node::with(tree.root, &keys, node)
+            }
+            To::Priority(priority) => {
+                let value = priority.as_ref().map(model_priority);
+                naive::Node::with_priority(tree.root, &keys, value)
+            }
+        };
+    }
+    tree
+}

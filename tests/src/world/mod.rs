@@ -1,0 +1,366 @@
+//! A whole server without sockets, files and threads, and its clients, in one thread and from one seed: committer, a
+//! log that fails, publisher, short queues, and clients that show what they are told. The model judges every step.
+//!
+//! Nothing here knows how the engine keeps its books. What a client shows is made of what it was sent, what is right
+//! is replayed by the model, and what may be shown is asked of the rules anew.
+
+mod client;
+mod crash;
+mod disk;
+mod history;
+mod judge;
+mod law;
+mod mirror;
+mod outbox;
+mod whim;
+mod wish;
+
+use crate::dice::Dice;
+use crate::twin;
+use client::{Ask, Client, Deed};
+use disk::Disk;
+use hearth_engine::{
+    Act, Committer, Door, Durable, Listen, LogStep, Published, Publisher, Request, Revision, SessionId,
+    Ticket, Verdict,
+};
+use hearth_tree::Snapshot;
+use history::History;
+use judge::When;
+use law::Law;
+use outbox::Boxes;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Most requests that a client sends before the server reads one.
+const SENT_MAX: usize = 6;
+
+/// The server, its clients, and what the model makes of it.
+pub struct World {
+    dice: Dice,
+    now_ms: i64,
+    law: Law,
+    committer: Committer,
+    disk: Disk,
+    log: LogStep<Disk>,
+    publisher: Publisher,
+    boxes: Boxes,
+    clients: Vec<Client>,
+    sessions_made: u64,
+    tickets_made: u64,
+    /// Decided, not in the log.
+    decided: VecDeque<Verdict>,
+    /// In the log, not published; with whose requests they are.
+    durable: VecDeque<(Vec<SessionId>, Durable<Vec<Verdict>>)>,
+    /// What the model has to do when a request is decided.
+    asked: BTreeMap<Ticket, Deed>,
+    /// The revision that a client must see before it is answered.
+    owed: BTreeMap<Ticket, usize>,
+    history: History,
+    /// What has happened, to tell lives apart in which nothing happens.
+    pub counts: Counts,
+}
+
+/// Whether time goes on while everything comes to rest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Time {
+    Goes,
+    Stands,
+}
+
+/// How often something has happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Commits.
+    pub commits: usize,
+    /// Answers that a client got.
+    pub answers: usize,
+    /// Pushes that a client got.
+    pub pushes: usize,
+    /// Refusals because of a hash.
+    pub stale: usize,
+    /// Refusals because of the rules.
+    pub denied: usize,
+    /// Listeners that lost their permission.
+    pub revoked: usize,
+    /// Sessions that caught up with one difference.
+    pub caught_up: usize,
+    /// Sessions whose armed writes were made.
+    pub fired: usize,
+    /// Crashes.
+    pub crashes: usize,
+}
+
+impl Counts {
+    /// Whether everything has happened that does not take rules.
+    pub const fn all_happened(&self) -> bool {
+        let Self { commits, answers, pushes, stale, denied: _, revoked: _, caught_up, fired, crashes } =
+            *self;
+        0 < commits && 0 < answers && 0 < pushes && 0 < stale && 0 < caught_up && 0 < fired && 0 < crashes
+    }
+}
+
+impl std::ops::Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            commits: self.commits + other.commits,
+            answers: self.answers + other.answers,
+            pushes: self.pushes + other.pushes,
+            stale: self.stale + other.stale,
+            denied: self.denied + other.denied,
+            revoked: self.revoked + other.revoked,
+            caught_up: self.caught_up + other.caught_up,
+            fired: self.fired + other.fired,
+            crashes: self.crashes + other.crashes,
+        }
+    }
+}
+
+impl World {
+    /// A server where everybody may do everything.
+    pub fn open(seed: u64) -> Self {
+        Self::new(Dice::new(seed), Law::None)
+    }
+
+    /// A server with rules, who change.
+    pub fn ruled(seed: u64) -> Self {
+        let mut dice = Dice::new(seed);
+        let law = Law::random(&mut dice);
+        Self::new(dice, law)
+    }
+
+    fn new(dice: Dice, law: Law) -> Self {
+        let disk = Disk::default();
+        let door = law.door();
+        let mut world = Self {
+            dice,
+            now_ms: 1_000_000,
+            law,
+            committer: Committer::new(door.clone(), Revision::default(), Snapshot::default()),
+            log: LogStep::new(disk.clone()),
+            disk,
+            publisher: Publisher::new(door, Published::default()),
+            boxes: Boxes::default(),
+            clients: Vec::new(),
+            sessions_made: 0,
+            tickets_made: 0,
+            decided: VecDeque::new(),
+            durable: VecDeque::new(),
+            asked: BTreeMap::new(),
+            owed: BTreeMap::new(),
+            history: History::default(),
+            counts: Counts::default(),
+        };
+        (0..3).for_each(|_| world.connect());
+        world
+    }
+
+    /// Lets something happen.
+    pub fn step(&mut self) {
+        match self.dice.below(1000) {
+            0..280 => self.ask(),
+            280..540 => self.serve(),
+            540..660 => self.keep(),
+            660..760 => self.publish(),
+            760..900 => self.read(),
+            900..950 => self.drain(),
+            950..975 => self.pass_time(),
+            975..980 => self.tick(),
+            980..985 => self.change_law(),
+            985..992 => self.connect(),
+            992..997 => self.disconnect(),
+            997 => self.disk.fail_after(self.dice.below(4)),
+            _ => self.crash(),
+        }
+        if self.log.is_stopped() && self.dice.percent(10) {
+            self.crash();
+        }
+    }
+
+    /// Lets everything come to its end, and compares.
+    pub fn settle(&mut self) {
+        if self.log.is_stopped() {
+            self.crash();
+        }
+        self.disk.mend();
+        self.rest(Time::Goes);
+        // Who is still listening shows it.
+        for _ in 0..4 {
+            self.ask_to_write();
+            self.rest(Time::Goes);
+        }
+        self.tick();
+        self.rest(Time::Stands);
+        self.judge_rest();
+    }
+
+    fn rest(&mut self, time: Time) {
+        for _ in 0..10_000 {
+            if time == Time::Goes {
+                self.pass_time();
+            }
+            for who in 0..self.clients.len() {
+                self.serve_client(who);
+                self.drain_client(who);
+                while self.read_client(who) {}
+            }
+            self.keep();
+            self.publish();
+            let is_idle = |client: &Client| {
+                client.sent.is_empty() && client.under_way == 0 && self.boxes.is_idle(client.session)
+            };
+            let under_way = self.decided.len() + self.durable.len() + self.asked.len();
+            // Requests of who is gone may still wait for their turn.
+            let is_waiting = time == Time::Goes && self.committer.next_ms().is_some();
+            if self.clients.iter().all(is_idle) && under_way == 0 && !is_waiting {
+                return;
+            }
+        }
+        panic!("the server does not come to rest");
+    }
+
+    fn connect(&mut self) {
+        if 5 <= self.clients.len() {
+            return;
+        }
+        self.sessions_made += 1;
+        let session = SessionId(self.sessions_made);
+        let identity = self.law.identity(&mut self.dice);
+        self.boxes.open(session, 1 + self.dice.below(4));
+        self.publisher.open(session, identity.clone());
+        self.clients.push(Client::new(session, identity));
+    }
+
+    fn disconnect(&mut self) {
+        if self.clients.is_empty() {
+            return;
+        }
+        let who = self.dice.below(self.clients.len());
+        let client = self.clients.swap_remove(who);
+        self.boxes.close(client.session);
+        self.publisher.close(client.session);
+        let act = Act::End;
+        let request = Request { session: client.session, ticket: None, identity: client.identity, act };
+        let verdicts = self.committer.decide(self.now_ms, request);
+        self.judge_verdicts(verdicts);
+    }
+
+    fn any_client(&mut self) -> Option<usize> {
+        (!self.clients.is_empty()).then(|| self.dice.below(self.clients.len()))
+    }
+
+    fn serve(&mut self) {
+        if let Some(who) = self.any_client() {
+            self.serve_client(who);
+        }
+    }
+
+    /// The server reads the next request of a client.
+    fn serve_client(&mut self, who: usize) {
+        let client = &mut self.clients[who];
+        // What is no write waits until the writes before it are published.
+        let must_wait = |ask: &Ask| !matches!(ask, Ask::Decide(..)) && 0 < client.under_way;
+        if client.sent.front().is_none_or(must_wait) {
+            return;
+        }
+        let session = client.session;
+        match client.sent.pop_front().expect("it has just been looked at") {
+            Ask::Decide(ticket, deed) => {
+                client.under_way += 1;
+                let act = deed.act();
+                self.asked.insert(ticket, deed);
+                let identity = client.identity.clone();
+                let request = Request { session, ticket: Some(ticket), identity, act };
+                let verdicts = self.committer.decide(self.now_ms, request);
+                self.judge_verdicts(verdicts);
+            }
+            Ask::Listen { ticket, at, query, tag, known } => {
+                let listen = Listen { at: twin::path(&at), query: twin::tree_query(&query), tag, known };
+                client.standing.insert((at, tag), query);
+                self.owed.insert(ticket, self.published());
+                self.publisher.listen(self.now_ms, session, ticket, listen, &mut self.boxes);
+            }
+            Ask::Unlisten(at, tag) => {
+                self.publisher.unlisten(session, &twin::path(&at), tag);
+                client.standing.remove(&(at, tag));
+            }
+            Ask::Identify(identity) => {
+                client.identity = identity.clone();
+                self.publisher.identify(self.now_ms, session, identity, &mut self.boxes);
+            }
+        }
+        self.judge_fresh(When::Now);
+    }
+
+    /// A group is appended to the log.
+    fn keep(&mut self) {
+        let most = self.law.group(&mut self.dice);
+        let group: Vec<Verdict> = self.decided.drain(..most.min(self.decided.len())).collect();
+        if group.is_empty() {
+            return;
+        }
+        let whose = group.iter().filter(|verdict| verdict.ticket.is_some());
+        let whose = whose.map(|verdict| verdict.session).collect();
+        self.durable.push_back((whose, self.log.keep(group)));
+    }
+
+    fn publish(&mut self) {
+        let Some((whose, group)) = self.durable.pop_front() else { return };
+        self.publisher.publish(self.now_ms, group, &mut self.boxes);
+        for client in &mut self.clients {
+            client.under_way -= whose.iter().filter(|&&session| session == client.session).count();
+        }
+        self.judge_published();
+        self.judge_fresh(When::Now);
+    }
+
+    fn drain(&mut self) {
+        if let Some(who) = self.any_client() {
+            self.drain_client(who);
+        }
+    }
+
+    fn drain_client(&mut self, who: usize) {
+        let session = self.clients[who].session;
+        if self.boxes.take_refused(session) {
+            self.counts.caught_up += 1;
+            self.publisher.drained(self.now_ms, session, &mut self.boxes);
+            self.judge_fresh(When::Earlier);
+        }
+    }
+
+    fn pass_time(&mut self) {
+        self.now_ms += 1 + i64::try_from(self.dice.below(60)).expect("it is less than 60");
+        let verdicts = self.committer.expire(self.now_ms);
+        self.judge_verdicts(verdicts);
+    }
+
+    fn tick(&mut self) {
+        self.publisher.tick(self.now_ms, &mut self.boxes);
+        self.judge_fresh(When::Now);
+    }
+
+    fn change_law(&mut self) {
+        let door: Door = self.law.change(&mut self.dice);
+        self.committer.set_door(door.clone());
+        self.publisher.set_door(self.now_ms, door, &mut self.boxes);
+        self.judge_fresh(When::Now);
+    }
+
+    fn published(&self) -> usize {
+        usize::try_from(self.publisher.published().revision.get()).expect("lives are short")
+    }
+}
+
+impl Deed {
+    fn act(&self) -> Act {
+        match self {
+            Self::Write(wish) => Act::Write(wish.to_write()),
+            Self::WriteIf(at, hash, wish) => {
+                Act::WriteIf { at: twin::path(at), hash: *hash, write: wish.to_write() }
+            }
+            Self::Arm(wish) => Act::Arm(wish.to_write()),
+            Self::Disarm(at) => Act::Disarm(twin::path(at)),
+        }
+    }
+}
