@@ -7,11 +7,12 @@ use crate::armed::{ArmError, Armed};
 use crate::commit::{Arming, ArmingStep, Commit};
 use crate::door::{Door, Identity};
 use crate::limits::{ARMED_PLACES_MAX, PARKED_MAX};
+use crate::parked::Parked;
 use crate::request::{Accepted, Act, Refusal, Request, SessionId, Verdict};
 use crate::revision::Revision;
 use crate::turns::Turns;
 use hearth_tree::{Change, Hash, Node, Path, Query, Snapshot, Update, Write};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Everything decided so far for one database, and what is needed to go on. Owning it is the lock.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub struct Committer {
     armed: BTreeMap<SessionId, Armed>,
     turns: Turns,
     /// Requests that wait for somebody else's turn, and all later ones of the same sessions.
-    parked: VecDeque<Request>,
+    parked: Parked,
 }
 
 /// A change of the tree, or what is to be answered instead.
@@ -37,7 +38,7 @@ impl Committer {
             tree,
             armed: BTreeMap::new(),
             turns: Turns::default(),
-            parked: VecDeque::new(),
+            parked: Parked::default(),
         }
     }
 
@@ -69,11 +70,19 @@ impl Committer {
     /// every timestamp of the write. No verdict for the request itself means that it waits for somebody's turn:
     /// [`Committer::next_ms`] says when to ask again.
     pub fn decide(&mut self, now_ms: i64, request: Request) -> Vec<Verdict> {
-        if self.waits(now_ms, &request) && self.parked.len() < PARKED_MAX {
-            self.parked.push_back(request);
-            return self.expire(now_ms);
+        // Who is late is late for this request, too.
+        let mut verdicts = self.expire(now_ms);
+        let session = request.session;
+        let waits = self.parked.has(session) || self.must_wait(&request);
+        if waits && self.parked.len() < PARKED_MAX {
+            self.parked.push(request);
+            self.stand_in_line(session);
+            return verdicts;
         }
-        let mut verdicts = vec![self.decide_now(now_ms, request)];
+        while let Some(earlier) = self.parked.take(session) {
+            verdicts.push(self.decide_now(now_ms, earlier));
+        }
+        verdicts.push(self.decide_now(now_ms, request));
         verdicts.extend(self.expire(now_ms));
         verdicts
     }
@@ -82,9 +91,12 @@ impl Committer {
     pub fn expire(&mut self, now_ms: i64) -> Vec<Verdict> {
         self.turns.expire(now_ms);
         let mut verdicts = Vec::new();
-        // Each round decides at least one request, or ends.
-        while let Some(request) = self.take_ready(now_ms) {
+        // Each round decides one request, or ends.
+        while let Some(request) = self.take_ready() {
+            let session = request.session;
             verdicts.push(self.decide_now(now_ms, request));
+            self.stand_in_line(session);
+            self.turns.expire(now_ms);
         }
         verdicts
     }
@@ -94,27 +106,27 @@ impl Committer {
         if self.parked.is_empty() { None } else { self.turns.next_ms() }
     }
 
-    /// Whether a request must wait: for somebody's turn, or behind an earlier one of its session.
-    fn waits(&self, now_ms: i64, request: &Request) -> bool {
-        self.parked.iter().any(|parked| parked.session == request.session) || self.must_wait(now_ms, request)
-    }
-
-    fn must_wait(&self, now_ms: i64, request: &Request) -> bool {
+    fn must_wait(&self, request: &Request) -> bool {
         match &request.act {
-            Act::WriteIf { at, .. } => self.turns.must_wait(at, request.session, now_ms),
+            Act::WriteIf { at, .. } => self.turns.must_wait(at, request.session),
             Act::Write(_) | Act::Arm(_) | Act::Disarm(_) | Act::End => false,
         }
     }
 
-    /// The first parked request that is the first of its session and need not wait.
-    fn take_ready(&mut self, now_ms: i64) -> Option<Request> {
-        let mut behind = Vec::new();
-        let ready = self.parked.iter().position(|parked| {
-            let ready = !behind.contains(&parked.session) && !self.must_wait(now_ms, parked);
-            behind.push(parked.session);
-            ready
-        })?;
-        self.parked.remove(ready)
+    /// What a session waits with stands in line.
+    fn stand_in_line(&mut self, session: SessionId) {
+        if let Some(Request { act: Act::WriteIf { at, .. }, .. }) = self.parked.first(session)
+            && self.turns.must_wait(at, session)
+        {
+            self.turns.wait(at, session);
+        }
+    }
+
+    /// The parked request that came first of those that are the first of their session and need not wait.
+    fn take_ready(&mut self) -> Option<Request> {
+        let ready = self.parked.firsts().filter(|(_, request)| !self.must_wait(request));
+        let session = ready.min_by_key(|&(arrival, _)| arrival).map(|(_, request)| request.session)?;
+        self.parked.take(session)
     }
 
     fn decide_now(&mut self, now_ms: i64, request: Request) -> Verdict {
@@ -167,12 +179,20 @@ impl Committer {
             (None, Some(_)) | (Some(_), None) => false,
         };
         if !holds {
-            self.door.read(identity, now_ms, &self.tree, at, &Query::EVERYTHING)?;
-            self.turns.refused(at, session, now_ms);
-            return Err(Refusal::Stale { at: at.clone() });
+            return match self.door.read(identity, now_ms, &self.tree, at, &Query::EVERYTHING) {
+                Ok(_) => {
+                    self.turns.refused(at, session, now_ms);
+                    Err(Refusal::Stale { at: at.clone() })
+                }
+                Err(denied) => {
+                    // It cannot learn what is there, so it does not come back.
+                    self.turns.done(at, session);
+                    Err(denied.into())
+                }
+            };
         }
         let change = self.write(now_ms, identity, write);
-        self.turns.done(at, session, now_ms);
+        self.turns.done(at, session);
         change
     }
 

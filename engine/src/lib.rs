@@ -17,6 +17,7 @@ mod forgotten;
 mod indexes;
 pub mod limits;
 mod log;
+mod parked;
 mod path_map;
 mod published;
 mod publisher;

@@ -1,3 +1,4 @@
 //! `hearth-engine` in a world of its own, and against tables.
 
 mod lives;
+mod turns;
