@@ -204,8 +204,15 @@ impl Committer {
         write: &Write,
     ) -> Result<ArmingStep, Refusal> {
         self.write(now_ms, identity, write)?;
-        let armed = self.armed.get(&session).map_or(0, Armed::places);
-        if ARMED_PLACES_MAX < armed + write.assignments().len() {
+        let armed = self.armed.get(&session);
+        let most = armed.map_or(0, Armed::places) + write.assignments().len();
+        // What is armed anew takes no place more; only near the limit it is worth finding out.
+        let is_too_many = ARMED_PLACES_MAX < most && {
+            let mut armed = armed.cloned().unwrap_or_else(|| Armed::new(identity.clone()));
+            armed.arm(identity, write);
+            ARMED_PLACES_MAX < armed.places()
+        };
+        if is_too_many {
             return Err(ArmError::TooMany.into());
         }
         Ok(ArmingStep::Arm(identity.clone(), write.clone()))

@@ -1,4 +1,7 @@
 //! `hearth-engine` in a world of its own, and against tables.
 
+mod answers;
+mod armed;
+mod ask;
 mod lives;
 mod turns;
