@@ -4,4 +4,5 @@ mod answers;
 mod armed;
 mod ask;
 mod lives;
+mod news;
 mod turns;
