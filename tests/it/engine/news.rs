@@ -40,6 +40,7 @@ fn shown(item: &Item) -> String {
         Item::Answer(Answer::Listen(_, Ok(()))) => "listening".into(),
         Item::Answer(Answer::Listen(_, Err(refusal))) => refusal.to_string(),
         Item::Answer(Answer::Write(_, outcome)) => format!("{outcome:?}"),
+        Item::Answer(Answer::Read(_, published)) => format!("read at {}", published.revision),
     }
 }
 
