@@ -199,6 +199,11 @@ proptest! {
         let anew = Version::new(&query, version.model.clone(), version.node.clone());
         check(&model, &version, &anew);
         check(&model, &anew, &version);
+        // Nor does it matter that nearly all of it changes at once.
+        let emptied = version.then(None, None);
+        check(&model, &version, &emptied);
+        let refilled = emptied.then(version.model.clone(), version.node.clone());
+        check(&model, &emptied, &refilled);
     }
 }
 
