@@ -100,6 +100,11 @@ impl Connection {
         self.outgoing.pop_front()
     }
 
+    /// Tells the client something about the connection.
+    pub(crate) fn say(&mut self, control: &ServerControl) {
+        self.outgoing.push_back(control.to_text());
+    }
+
     /// Takes a message of the client.
     pub(crate) async fn receive(&mut self, message: Assembled<'_>) -> Result<Next, Stopped> {
         let message = match message {
@@ -112,7 +117,7 @@ impl Connection {
         };
         match message {
             Ok(ClientMessage::Control(ClientControl::Ping)) => {
-                self.outgoing.push_back(ServerControl::Pong.to_text());
+                self.say(&ServerControl::Pong);
             }
             Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
             Ok(ClientMessage::Request(hearth_wire::Request { number, body })) => {

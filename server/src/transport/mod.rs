@@ -3,6 +3,7 @@
 mod accept;
 mod rest;
 mod router;
+mod session;
 mod websocket;
 
 pub(crate) use accept::serve;

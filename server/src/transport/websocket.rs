@@ -1,12 +1,11 @@
 //! The WebSocket transport (wire reference 1.1, 2).
 
 use super::Server;
+use super::session::{MESSAGE_BYTES_MAX, OpenError, Opening, Pull, SKIPPED_BYTES_MAX, Session};
 use crate::auth::Gate;
-use crate::connection::{Connection, Next};
+use crate::connection::Next;
 use crate::database::{Database, FindError, Stopped};
-use crate::random::session_name;
 use crate::sessions::Stay;
-use crate::threads::{Outbox, SessionMessage};
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -15,26 +14,16 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::{SinkExt, StreamExt};
-use hearth_engine::{Delivery, Identity, SessionId};
-use hearth_wire::{Addressed, Assembler, ConnectParams, FrameLimits, Handshake, ServerControl, split};
+use hearth_wire::{Addressed, Assembler, ConnectParams, FrameLimits, split};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig};
 
-/// Deliveries that wait for a connection. One that falls further behind gets one difference instead.
-const OUTBOX: usize = 64;
-/// Longest message: 16 MB of a write (wire reference 7.3), and what stands around it.
-const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
-/// Longest message that is received to be refused.
-const SKIPPED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Read and write buffers: a connection mostly idles, and there are many.
 const BUFFER_BYTES: usize = 4 * 1024;
 /// How often a client is asked whether it lives, and how long it may say nothing.
@@ -117,8 +106,8 @@ fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
 enum ServeError {
     #[error("the connection was not upgraded: {0}")]
     Upgrade(#[from] hyper::Error),
-    #[error("the system has no random bytes: {0}")]
-    Random(#[from] getrandom::Error),
+    #[error(transparent)]
+    Open(#[from] OpenError),
     #[error(transparent)]
     Socket(#[from] tokio_tungstenite::tungstenite::Error),
     #[error(transparent)]
@@ -126,7 +115,7 @@ enum ServeError {
 }
 
 impl Prepared {
-    async fn serve(self, server: &Server, gate: Gate, mut stay: Stay) -> Result<(), ServeError> {
+    async fn serve(self, server: &Server, gate: Gate, stay: Stay) -> Result<(), ServeError> {
         let Self { upgrade, database, host, params, .. } = self;
         let upgraded = TokioIo::new(upgrade.await?);
         let config = WebSocketConfig::default()
@@ -136,36 +125,24 @@ impl Prepared {
             .max_message_size(Some(SKIPPED_BYTES_MAX))
             .max_frame_size(Some(SKIPPED_BYTES_MAX));
         let mut socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
-        if let Some(last) = &params.last_session {
-            server.sessions.end(last.as_str()).await;
-        }
-        let name = session_name()?;
-        let entry = server.sessions.enter(name.as_str());
-        let session = server.databases.new_session();
-        let (queue, mut deliveries) = mpsc::channel(OUTBOX);
-        let outbox = Outbox { queue, is_lagging: Arc::new(AtomicBool::new(false)) };
-        let is_lagging = outbox.is_lagging.clone();
-        database.open(session, Identity::nobody(), outbox).await?;
-        let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name) };
-        let mut connection = Connection::new(database.clone(), gate, session, Identity::nobody());
+        let opening = Opening { database, gate, params, host };
+        let (mut session, mut leash) = Session::open(server, opening, stay).await?;
         let mut goodbye = None;
-        let mut served = send(&mut socket, &ServerControl::Handshake(handshake).to_text()).await;
-        if served.is_ok() {
-            let tasks = run(&mut socket, &mut connection, &mut deliveries, &database, session, &is_lagging);
-            served = tokio::select! {
-                served = tasks => served,
-                () = entry.stopped() => Ok(()),
-                () = stay.closing() => {
+        let served = tokio::select! {
+            served = run(&mut socket, &mut session) => served,
+            pull = leash.pulled() => {
+                goodbye = match pull {
+                    Pull::Followed => None,
                     // Clients come back after that by themselves (wire reference 2.6).
-                    goodbye = Some(CloseFrame { code: CloseCode::Away, reason: "".into() });
-                    Ok(())
-                }
-            };
-        }
-        connection.end(&mut deliveries).await?;
-        drop(entry);
+                    Pull::Closing => Some(CloseFrame { code: CloseCode::Away, reason: "".into() }),
+                };
+                Ok(())
+            }
+        };
+        let stay = session.end(leash).await?;
         // The client may be gone already, and then there is nobody to say goodbye to.
         drop(tokio::time::timeout(PAUSE, socket.close(goodbye)).await);
+        drop(stay);
         served
     }
 }
@@ -173,34 +150,22 @@ impl Prepared {
 /// How long a goodbye may take.
 const PAUSE: Duration = Duration::from_secs(1);
 
-async fn run(
-    socket: &mut Socket,
-    connection: &mut Connection,
-    deliveries: &mut mpsc::Receiver<Delivery>,
-    database: &Database,
-    session: SessionId,
-    is_lagging: &AtomicBool,
-) -> Result<(), ServeError> {
+async fn run(socket: &mut Socket, session: &mut Session) -> Result<(), ServeError> {
     let limits = FrameLimits { message_bytes_max: MESSAGE_BYTES_MAX, skipped_bytes_max: SKIPPED_BYTES_MAX };
     let mut assembler = Assembler::new(limits);
     let mut pings = interval(PING);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut heard = Instant::now();
+    send_all(socket, session).await?;
     loop {
         tokio::select! {
-            delivery = deliveries.recv() => {
-                let Some(delivery) = delivery else { return Ok(()) };
-                connection.deliver(delivery).await?;
-                // What else is there leaves in the same packet.
-                while let Ok(delivery) = deliveries.try_recv() {
-                    connection.deliver(delivery).await?;
-                }
-                send_all(socket, connection).await?;
-                if is_lagging.swap(false, Ordering::AcqRel) {
-                    database.tell(session, SessionMessage::Drained).await?;
-                }
+            news = session.news() => {
+                let Some(news) = news else { return Ok(()) };
+                session.take(news).await?;
+                send_all(socket, session).await?;
+                session.drained().await?;
             }
-            message = socket.next(), if connection.has_room() => {
+            message = socket.next(), if session.has_room() => {
                 heard = Instant::now();
                 let Some(message) = message else { return Ok(()) };
                 let text = match message? {
@@ -212,10 +177,10 @@ async fn run(
                 match assembler.push(&text) {
                     Ok(None) => {}
                     Ok(Some(message)) => {
-                        if connection.receive(message).await? == Next::Close {
+                        if session.receive(message).await? == Next::Close {
                             return Ok(());
                         }
-                        send_all(socket, connection).await?;
+                        send_all(socket, session).await?;
                     }
                     Err(error) => {
                         tracing::debug!(%error, "a client is sent away");
@@ -233,16 +198,11 @@ async fn run(
     }
 }
 
-async fn send_all(socket: &mut Socket, connection: &mut Connection) -> Result<(), ServeError> {
-    while let Some(text) = connection.next_outgoing() {
+/// Sends what there is, in one flush.
+async fn send_all(socket: &mut Socket, session: &mut Session) -> Result<(), ServeError> {
+    while let Some(text) = session.next_outgoing() {
         feed(socket, text).await?;
     }
-    socket.flush().await?;
-    Ok(())
-}
-
-async fn send(socket: &mut Socket, text: &str) -> Result<(), ServeError> {
-    feed(socket, text.to_owned()).await?;
     socket.flush().await?;
     Ok(())
 }

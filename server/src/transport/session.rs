@@ -1,0 +1,147 @@
+//! The life of a session, whatever carries its messages: frames go in as messages, and out as texts.
+//!
+//! Why the transport asks for everything and nothing here runs by itself: only the transport knows when its client can
+//! take more. What the client cannot take stays in a bounded queue, and where that is full it gets one difference instead.
+
+use super::Server;
+use crate::auth::Gate;
+use crate::connection::{Connection, Next};
+use crate::database::{Database, Stopped};
+use crate::random::session_name;
+use crate::sessions::{Entry, Stay};
+use crate::threads::{Outbox, SessionMessage};
+use hearth_engine::{Delivery, Identity, SessionId};
+use hearth_wire::{Assembled, ConnectParams, Handshake, ServerControl};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::mpsc;
+
+/// Longest message: 16 MB of a write (wire reference 7.3), and what stands around it.
+pub(super) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
+/// Longest message that is received to be refused.
+pub(super) const SKIPPED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Deliveries that wait for a connection. One that falls further behind gets one difference instead.
+const OUTBOX: usize = 64;
+
+/// Whose session begins, and where.
+pub(super) struct Opening {
+    pub(super) database: Database,
+    pub(super) gate: Gate,
+    pub(super) params: ConnectParams,
+    /// How the client calls this server: the handshake tells it to come back there.
+    pub(super) host: String,
+}
+
+/// A client's session. Whoever opens one must [end](Session::end) it, or what it has armed is never made.
+pub(super) struct Session {
+    connection: Connection,
+    database: Database,
+    id: SessionId,
+    deliveries: mpsc::Receiver<Delivery>,
+    is_lagging: Arc<AtomicBool>,
+}
+
+/// By which others end a session.
+pub(super) struct Leash {
+    entry: Entry,
+    stay: Stay,
+}
+
+/// Why others end a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pull {
+    /// Its client has come back, and goes on in another one.
+    Followed,
+    /// The server ends.
+    Closing,
+}
+
+/// Why there is no session.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OpenError {
+    #[error("the system has no random bytes: {0}")]
+    Random(#[from] getrandom::Error),
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+impl Session {
+    /// Opens a session when the one before it is over (wire reference 10.3). Its handshake is the first text to go out.
+    pub(super) async fn open(
+        server: &Server,
+        opening: Opening,
+        stay: Stay,
+    ) -> Result<(Self, Leash), OpenError> {
+        let Opening { database, gate, params, host } = opening;
+        if let Some(last) = &params.last_session {
+            server.sessions.end(last.as_str()).await;
+        }
+        let name = session_name()?;
+        let entry = server.sessions.enter(name.as_str());
+        let id = server.databases.new_session();
+        let (queue, deliveries) = mpsc::channel(OUTBOX);
+        let is_lagging = Arc::new(AtomicBool::new(false));
+        let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
+        database.open(id, Identity::nobody(), outbox).await?;
+        let mut connection = Connection::new(database.clone(), gate, id, Identity::nobody());
+        let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name) };
+        connection.say(&ServerControl::Handshake(handshake));
+        Ok((Self { connection, database, id, deliveries, is_lagging }, Leash { entry, stay }))
+    }
+
+    /// Whether it can take another message.
+    pub(super) fn has_room(&self) -> bool {
+        self.connection.has_room()
+    }
+
+    /// Takes a message of the client.
+    pub(super) async fn receive(&mut self, message: Assembled<'_>) -> Result<Next, Stopped> {
+        self.connection.receive(message).await
+    }
+
+    /// Waits for news, to be [taken](Session::take). Nothing is lost if it is dropped; nothing comes when the server ends.
+    pub(super) async fn news(&mut self) -> Option<Delivery> {
+        self.deliveries.recv().await
+    }
+
+    /// Takes news, and all others that are there by now: they can go out in one piece.
+    pub(super) async fn take(&mut self, news: Delivery) -> Result<(), Stopped> {
+        self.connection.deliver(news).await?;
+        while let Ok(more) = self.deliveries.try_recv() {
+            self.connection.deliver(more).await?;
+        }
+        Ok(())
+    }
+
+    /// The next text to go out.
+    pub(super) fn next_outgoing(&mut self) -> Option<String> {
+        self.connection.next_outgoing()
+    }
+
+    /// All that was taken has gone out: what found no room meanwhile can be made up for.
+    pub(super) async fn drained(&mut self) -> Result<(), Stopped> {
+        if self.is_lagging.swap(false, Ordering::AcqRel) {
+            self.database.tell(self.id, SessionMessage::Drained).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes the writes that it has armed, and lets those go on who wait for that. The server stays for a last word.
+    pub(super) async fn end(mut self, leash: Leash) -> Result<Stay, Stopped> {
+        self.connection.end(&mut self.deliveries).await?;
+        let Leash { entry, stay } = leash;
+        drop(entry);
+        Ok(stay)
+    }
+}
+
+impl Leash {
+    /// Returns when others end the session.
+    pub(super) async fn pulled(&mut self) -> Pull {
+        let Self { entry, stay } = self;
+        tokio::select! {
+            () = entry.stopped() => Pull::Followed,
+            () = stay.closing() => Pull::Closing,
+        }
+    }
+}
