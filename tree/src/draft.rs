@@ -5,7 +5,7 @@
 
 use crate::key::{Key, OneLine};
 use crate::limits::DEPTH_MAX;
-use crate::node::Node;
+use crate::node::{Node, any_deeper_than};
 use crate::path::RelativePath;
 use crate::scalar::{NotFinite, Number, Priority, Scalar};
 use crate::server_value::ServerValue;
@@ -251,16 +251,12 @@ impl Draft {
         match &self.0 {
             Shape::Resolved(node) => node.is_deeper_than(levels, trail),
             Shape::Leaf { .. } => false,
-            Shape::Inner { children, .. } => children.iter().any(|(key, child)| {
-                let deeper = match levels.checked_sub(1) {
-                    None => true,
-                    Some(levels) => child.is_deeper_than(levels, trail),
-                };
-                if deeper {
-                    trail.push(key.clone());
-                }
-                deeper
-            }),
+            Shape::Inner { children, .. } => any_deeper_than(
+                children.iter().map(|(key, child)| (key, child)),
+                levels,
+                trail,
+                Self::is_deeper_than,
+            ),
         }
     }
 }

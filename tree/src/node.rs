@@ -219,16 +219,7 @@ impl Node {
 
     /// Whether anything lies more than `levels` keys below; the keys to it are then in `trail`, the last first.
     pub(crate) fn is_deeper_than(&self, levels: usize, trail: &mut Vec<Key>) -> bool {
-        self.children().iter().any(|(key, child)| {
-            let deeper = match levels.checked_sub(1) {
-                None => true,
-                Some(levels) => child.is_deeper_than(levels, trail),
-            };
-            if deeper {
-                trail.push(key.clone());
-            }
-            deeper
-        })
+        any_deeper_than(self.children().iter(), levels, trail, Self::is_deeper_than)
     }
 
     fn head(&self) -> Option<&Head> {
@@ -342,6 +333,23 @@ impl DoubleEndedIterator for ChildIter<'_> {
 }
 
 impl ExactSizeIterator for ChildIter<'_> {}
+
+/// Whether one of these children lies below `levels`, or something below it does, as `is_deeper_than` says of one child;
+/// the keys to it are then in `trail`, the last first.
+pub(crate) fn any_deeper_than<'a, T: 'a>(
+    mut children: impl Iterator<Item = (&'a Key, &'a T)>,
+    levels: usize,
+    trail: &mut Vec<Key>,
+    is_deeper_than: impl Fn(&T, usize, &mut Vec<Key>) -> bool,
+) -> bool {
+    children.any(|(key, child)| {
+        let deeper = levels.checked_sub(1).is_none_or(|levels| is_deeper_than(child, levels, trail));
+        if deeper {
+            trail.push(key.clone());
+        }
+        deeper
+    })
+}
 
 /// Deep, but parts that both share are equal without a look.
 impl PartialEq for Node {

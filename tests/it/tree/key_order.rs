@@ -2,7 +2,7 @@
 
 use super::generate::{KEYS, cases};
 use hearth_tests::naive;
-use hearth_tree::{Key, key_order, text_order};
+use hearth_tree::{Key, ReadOptions, key_order, read_node, text_order};
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::cmp::Ordering;
@@ -72,6 +72,15 @@ fn keys_that_are_equal_in_the_sdks_have_an_order_here() {
         assert_eq!(key_order(a, b), expected, "`{a}` and `{b}`");
         assert_eq!(key_order(b, a), expected.reverse(), "`{b}` and `{a}`");
     }
+}
+
+#[test]
+fn children_stand_in_the_order_of_the_sample() {
+    let backwards = SORTED.iter().rev().map(|&key| (key.into(), 1.into())).collect::<serde_json::Map<_, _>>();
+    let text = serde_json::Value::from(backwards).to_string();
+    let node = read_node(text.as_bytes(), &ReadOptions::default()).expect("a value").expect("children");
+    let found: Vec<_> = node.children().iter().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(found, SORTED);
 }
 
 proptest! {
