@@ -6,6 +6,7 @@ pub mod command;
 mod config;
 mod connection;
 mod database;
+mod keep_alive;
 mod mode;
 mod random;
 mod sessions;

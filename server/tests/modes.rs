@@ -9,11 +9,13 @@ use hearth_wire::{
     ActingAs, Auth, Credential, CredentialKind, OnDisconnect, Outcome, Put, Request, RequestBody,
     RequestNumber, ServerMessage, Status,
 };
+use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
@@ -167,7 +169,77 @@ type Row<'a> = (&'a [(&'static str, &'a str)], Option<&'a str>, End);
 async fn check(server: &Server, rows: &[Row<'_>]) {
     for &(headers, credential, expected) in rows {
         assert_eq!(end(server, headers, credential).await, expected, "{headers:?} with {credential:?}");
+        // Over REST an empty credential is none.
+        if credential != Some("") {
+            check_rest(server, headers, credential, expected);
+        }
     }
+}
+
+/// The same over REST, and of event streams.
+fn check_rest(server: &Server, headers: &[(&str, &str)], credential: Option<&str>, expected: End) {
+    let query = credential.map(|credential| format!("&auth={credential}")).unwrap_or_default();
+    let path = format!("/a.json?ns=demo{query}");
+    let put = request(server, "PUT", &path, headers, "1");
+    let found = match put.status {
+        200 => Free,
+        401 if put.body.contains("Permission denied") => Bound,
+        401 => Disbelieved,
+        status => Turned(status),
+    };
+    assert_eq!(found, expected, "REST: {headers:?} with {credential:?}: {}", put.body);
+    let get = request(server, "GET", &path, headers, "");
+    let with_accept = [headers, &[("accept", "text/event-stream")]].concat();
+    let stream = request(server, "GET", &path, &with_accept, "");
+    assert_eq!(stream.status, get.status, "streams: {headers:?} with {credential:?}");
+    match expected {
+        Turned(status) => assert_eq!(get.status, status, "GET: {headers:?} with {credential:?}"),
+        Disbelieved => assert_eq!(get.status, 401, "GET: {headers:?} with {credential:?}"),
+        // Reading is another rule's.
+        Bound | Free => assert!([200, 401].contains(&get.status), "GET: {headers:?} with {credential:?}"),
+    }
+    for answer in [&put, &get, &stream] {
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path} {headers:?}");
+    }
+}
+
+/// An answer over HTTP. The body of a stream is left where it is.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        let headers = self.head.lines().filter_map(|line| line.split_once(": "));
+        headers.into_iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+}
+
+/// Sends a request with these headers instead of its own.
+fn request(server: &Server, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        write!(text, "host: {}\r\n", server.address).unwrap();
+    }
+    for (name, value) in headers {
+        write!(text, "{name}: {value}\r\n").unwrap();
+    }
+    write!(text, "content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut stream = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(stream.read_line(&mut head).unwrap(), 0, "{head}");
+    }
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let mut answer = Answer { status, head, body: String::new() };
+    if answer.header("content-type").is_none_or(|kind| !kind.starts_with("text/event-stream")) {
+        stream.read_to_string(&mut answer.body).unwrap();
+    }
+    answer
 }
 
 async fn end(server: &Server, headers: &[(&'static str, &str)], credential: Option<&str>) -> End {
@@ -307,6 +379,99 @@ async fn other_machines_need_the_token_that_was_printed() {
     check(&server, &[(&[foreign], OWNER, Disbelieved), (&[foreign], TOKEN, Disbelieved)]).await;
 }
 
+#[test]
+fn what_an_admin_of_development_sends_counts_only_from_friends() {
+    let rules = file("bearer.json", RULES);
+    let dev = Server::start(&["dev", "--rules", &rules]);
+    let serve = Server::start(&["serve", "--namespace", "demo", "--rules", &rules]);
+    let (evil, page) = (("origin", "https://evil.example"), ("origin", "http://localhost:5173"));
+    let cross = ("sec-fetch-site", "cross-site");
+    for (server, headers, credential, expected) in [
+        (&dev, &[][..], "owner", 200),
+        (&dev, &[page], "owner", 200),
+        // As the emulator does.
+        (&dev, &[], "ya29.anything", 200),
+        (&dev, &[evil], "owner", 401),
+        (&dev, &[evil], "ya29.anything", 401),
+        (&dev, &[("origin", "null")], "owner", 401),
+        (&dev, &[cross], "owner", 401),
+        (&dev, &[evil], UNSIGNED, 401),
+        (&dev, &[page, page], "owner", 400),
+        (&serve, &[], "owner", 401),
+        (&serve, &[page], "ya29.anything", 401),
+        (&serve, &[], UNSIGNED, 401),
+    ] {
+        let bearer = format!("Bearer {credential}");
+        let with_bearer = [headers, &[("authorization", &bearer)]].concat();
+        let answer = request(server, "PUT", "/a.json?ns=demo", &with_bearer, "1");
+        assert_eq!(answer.status, expected, "{headers:?} {credential}: {}", answer.body);
+        let path = format!("/a.json?ns=demo&access_token={credential}");
+        assert_eq!(request(server, "PUT", &path, headers, "1").status, expected, "{headers:?} {credential}");
+        // Rules bind who comes without.
+        let bare = request(server, "PUT", "/a.json?ns=demo", headers, "1").status;
+        assert_eq!(bare, if expected == 400 { 400 } else { 401 }, "{headers:?}");
+    }
+    for name in ["host", "sec-fetch-site"] {
+        let twice = [("host", "localhost"), (name, "localhost"), (name, "localhost")];
+        assert_eq!(request(&dev, "GET", "/a.json", &twice, "").status, 400, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_browser_that_asks_whether_a_page_may_reach_in_is_told_of_friends_alone() {
+    let rules = file("preflight.json", RULES);
+    let dev = Server::start(&["dev", "--rules", &rules, "--allow-origin", "https://app.example"]);
+    let open = Server::start(&["dev"]);
+    let serve = Server::start(&["serve", "--namespace", "demo", "--rules", &rules]);
+    for (server, origin, expected) in [
+        (&dev, "http://localhost:5173", (204, Some("true"))),
+        (&dev, "https://app.example", (204, Some("true"))),
+        (&dev, "https://evil.example", (204, None)),
+        (&dev, "null", (204, None)),
+        (&open, "http://localhost:5173", (204, Some("true"))),
+        (&open, "https://evil.example", (403, None)),
+        (&serve, "https://any.example", (204, Some("true"))),
+    ] {
+        let asks = ("access-control-request-private-network", "true");
+        let headers = [("origin", origin), ("access-control-request-method", "PUT"), asks];
+        for path in ["/a.json?ns=demo", "/anything"] {
+            let answer = request(server, "OPTIONS", path, &headers, "");
+            let found = (answer.status, answer.header("access-control-allow-private-network"));
+            assert_eq!(found, expected, "{path} {origin}");
+        }
+        // Who does not ask is not told.
+        let answer = request(server, "OPTIONS", "/a.json", &headers[..2], "");
+        assert_eq!(answer.header("access-control-allow-private-network"), None, "{origin}");
+    }
+}
+
+#[test]
+fn a_page_of_others_gets_no_script_where_browsers_say_little() {
+    let server = Server::start(&["dev", "--allow-remote"]);
+    let (here, there) = (("host", "localhost:9000"), ("host", "192.168.1.5:9000"));
+    let script = "/a.json?ns=demo&callback=f";
+    for (path, headers, expected) in [
+        (script, &[there][..], 403),
+        ("/a.json?ns=demo&%63allback=f", &[there], 403),
+        (script, &[there, ("referer", "https://evil.example/page")], 403),
+        (script, &[there, ("referer", "http://192.168.1.5:9000@evil.example/")], 403),
+        (script, &[there, ("referer", "192.168.1.5:9000")], 403),
+        (script, &[there, ("referer", "http://192.168.1.5:9000/page?x")], 200),
+        (script, &[there, ("referer", "http://192.168.1.5:9000")], 200),
+        (script, &[there, ("referer", "http://localhost:5173/")], 200),
+        (script, &[there, ("sec-fetch-site", "same-origin")], 200),
+        (script, &[there, ("sec-fetch-site", "cross-site")], 403),
+        (script, &[there, ("origin", "http://192.168.1.5:9000")], 200),
+        // Browsers say enough of a server on their own machine, and data is of no use to a page of others.
+        (script, &[here], 200),
+        ("/a.json?ns=demo", &[there], 200),
+        ("/a.json?ns=demo", &[there, ("referer", "https://evil.example/page")], 200),
+        ("/a.json?ns=demo&orderBy=%22callback%22", &[there], 200),
+    ] {
+        assert_eq!(request(&server, "GET", path, headers, "").status, expected, "{path} {headers:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_server_for_production_knows_no_convenience() {
     let secret = file("secret", &format!("{ADMIN}\n"));
@@ -396,6 +561,11 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
         ("dev --memory --port many", &format!("invalid value 'many' for '--port <PORT>': `many` {port}")),
         ("dev --memory --port 65536", &format!("invalid value '65536' for '--port <PORT>': `65536` {port}")),
         (
+            "dev --memory --keep-alive 31",
+            "invalid value '31' for '--keep-alive <SECONDS>': \
+                `31` is not allowed: a whole number of seconds from 1 to 30 is",
+        ),
+        (
             "dev --memory --allow-origin *",
             "invalid value '*' for '--allow-origin <ORIGIN>': `*` is not an origin: \
                 it looks like `http://localhost:5173`, without a path",
@@ -437,7 +607,7 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
         &format!("cannot read `{folder}`: Is a directory (os error 21)"),
     );
 
-    let known = "it knows `allow-origin`, `allow-remote`, `listen`, `memory`, `port`, `rules`";
+    let known = "it knows `allow-origin`, `allow-remote`, `keep-alive`, `listen`, `memory`, `port`, `rules`";
     let name = "`a/b` is not a database name: 1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
     for (number, (mode, text, expected)) in [
         (
@@ -459,6 +629,11 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
             "dev",
             "\nport = 65536",
             ", line 2: invalid value: integer `65536`, expected a port, a number from 0 to 65535",
+        ),
+        (
+            "serve",
+            "keep-alive = 0",
+            ", line 1: invalid value: integer `0`, expected a whole number of seconds from 1 to 30",
         ),
         ("dev", "port = = 1", ", line 1: extra `=`, expected nothing"),
         ("serve", "\n\nnamespaces = ['a/b']", &format!(", line 3: {name}")),
@@ -537,6 +712,32 @@ async fn a_signal_sends_clients_away_so_that_they_come_back() {
         assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
         assert!(err.ends_with("Ctrl-C ends it.\n\n"), "{err}");
     }
+}
+
+#[test]
+fn a_stream_lives_as_long_as_the_server_and_says_so() {
+    let server = Server::start(&["dev", "--keep-alive", "1"]);
+    let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+    let ask = "GET /a.json HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n";
+    stream.write_all(ask.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    let mut next = |wanted: &str| lines.by_ref().find(|line| line == wanted).unwrap();
+    next("x-accel-buffering: no");
+    next("event: put");
+    // Two seconds apart or less, where every one is a second after the last word.
+    let began = Instant::now();
+    next("event: keep-alive");
+    next("event: keep-alive");
+    assert!((1_900..3_500).contains(&began.elapsed().as_millis()), "{:?}", began.elapsed());
+    server.signal("TERM");
+    let asked = Instant::now();
+    // The end of a body in pieces: nothing is cut off.
+    next("0");
+    let (code, out, err) = server.ended();
+    assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
+    assert!(err.ends_with("Ctrl-C ends it.\n\n"), "{err}");
+    // Nobody was waited for until patience ended.
+    assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
 }
 
 #[test]

@@ -10,15 +10,20 @@ use super::origin::Origin;
 use super::unsigned::{CredentialError, of_development};
 use crate::mode::{Dev, Mode, Reach};
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::header::{HOST, ORIGIN, REFERER};
+use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hearth_engine::Identity;
 use hearth_tree::Excerpt;
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// The answers of long polling are scripts.
+const LONG_POLL: &str = "/.lp";
+/// The parameter that makes a script of an answer over REST.
+const CALLBACK: &str = "callback";
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Whom one request may be: the mode of the server, and where the request comes from.
@@ -59,7 +64,7 @@ enum Turned {
 
 /// Admits a request with its [`Gate`], or says why not.
 pub(crate) async fn keep(State(mode): State<Arc<Mode>>, mut request: Request, next: Next) -> Response {
-    match Gate::admit(mode, request.headers()) {
+    match Gate::admit(mode, request.uri(), request.headers()) {
         Ok(gate) => {
             request.extensions_mut().insert(gate);
             next.run(request).await
@@ -77,13 +82,13 @@ pub(crate) async fn keep(State(mode): State<Arc<Mode>>, mut request: Request, ne
 }
 
 impl Gate {
-    fn admit(mode: Arc<Mode>, headers: &HeaderMap) -> Result<Self, Turned> {
+    fn admit(mode: Arc<Mode>, uri: &Uri, headers: &HeaderMap) -> Result<Self, Turned> {
         let from = match &*mode {
             // Nothing here is believed because of where it comes from.
             Mode::Serve(_) => From::Friend,
             Mode::Dev(dev) => {
                 check_host(dev, headers)?;
-                let from = origin_of(dev, headers)?;
+                let from = origin_of(dev, uri, headers)?;
                 // Open without rules is a convenience, too.
                 if from == From::Foreigner && dev.rules.is_none() {
                     return Err(Turned::Open);
@@ -92,6 +97,11 @@ impl Gate {
             }
         };
         Ok(Self { mode, from })
+    }
+
+    /// Whether the request comes from a page of somebody else.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.from == From::Foreigner
     }
 
     /// Who a credential proves the request to be, and what rules see as `auth`.
@@ -156,17 +166,39 @@ fn check_host(dev: &Dev, headers: &HeaderMap) -> Result<(), Turned> {
     }
 }
 
-fn origin_of(dev: &Dev, headers: &HeaderMap) -> Result<From, Turned> {
-    let is_friend = match single(headers, &ORIGIN)? {
-        Some(text) => {
-            let host = single(headers, &HOST)?.unwrap_or_default();
-            Origin::parse(text).is_ok_and(|origin| {
-                origin.is_loopback() || dev.allowed.contains(&origin) || is_own(&origin, host)
-            })
+/// Where a request comes from: what `Origin` says, otherwise `Sec-Fetch-Site`. A browser leaves the second out too, where
+/// the server is not on its own machine and has no certificate. An answer that is data is then of no use to a page of
+/// another origin, and the headers of a program are as few; but a script would be run, so it takes a `Referer` to get one.
+fn origin_of(dev: &Dev, uri: &Uri, headers: &HeaderMap) -> Result<From, Turned> {
+    let host = single(headers, &HOST)?.unwrap_or_default();
+    let is_friend = |text: &str| {
+        Origin::parse(text).is_ok_and(|origin| {
+            origin.is_loopback() || dev.allowed.contains(&origin) || is_own(&origin, host)
+        })
+    };
+    let is_friend = match (single(headers, &ORIGIN)?, single(headers, &SEC_FETCH_SITE)?) {
+        (Some(origin), _) => is_friend(origin),
+        (None, Some(site)) => site != "cross-site",
+        (None, None) if is_script(uri) && !Host::parse(host).is_some_and(|host| host.is_loopback()) => {
+            single(headers, &REFERER)?.and_then(origin_of_url).is_some_and(is_friend)
         }
-        None => single(headers, &SEC_FETCH_SITE)? != Some("cross-site"),
+        (None, None) => true,
     };
     Ok(if is_friend { From::Friend } else { From::Foreigner })
+}
+
+/// Whether a page can make use of the answer as a script, without asking anybody.
+fn is_script(uri: &Uri) -> bool {
+    let mut params = uri.query().unwrap_or_default().split('&');
+    let name_of = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+    uri.path() == LONG_POLL || params.any(|pair| percent_decode_str(&name_of(pair)).eq(CALLBACK.bytes()))
+}
+
+/// What stands before the path.
+fn origin_of_url(url: &str) -> Option<&str> {
+    let after = url.find("://")? + "://".len();
+    let length = url[after..].find(['/', '?', '#']).unwrap_or(url.len() - after);
+    Some(&url[..after + length])
 }
 
 /// Whether it is the server's own, by a host that was found to be its own. Some SDKs, which are no pages at all, call

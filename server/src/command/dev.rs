@@ -4,6 +4,7 @@ use super::run::{RunError, Settled, read_rules};
 use super::{Basics, LISTEN, address};
 use crate::auth::{Origin, Secret};
 use crate::config::{self, Config, Port};
+use crate::keep_alive::KeepAlive;
 use crate::mode::{Dev, Mode, Reach};
 use clap::builder::BoolishValueParser;
 use std::net::IpAddr;
@@ -30,6 +31,7 @@ struct File {
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
+    keep_alive: Option<KeepAlive>,
     allow_remote: Option<bool>,
     #[serde(default)]
     allow_origin: Vec<Origin>,
@@ -37,7 +39,7 @@ struct File {
 
 impl Config for File {
     const KEYS: &'static [&'static str] =
-        &["allow-origin", "allow-remote", "listen", "memory", "port", "rules"];
+        &["allow-origin", "allow-remote", "keep-alive", "listen", "memory", "port", "rules"];
     const MODE: &'static str = "hearth dev";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
@@ -61,6 +63,7 @@ impl Arguments {
         let allowed = if allow_origin.is_empty() { file.allow_origin } else { allow_origin };
         let rules = read_rules(basics.rules.or(file.rules).as_deref())?;
         let address = address(Some(listen), basics.port.or(file.port.map(|Port(port)| port)));
-        Ok(Settled { address, mode: Mode::Dev(Dev { reach, allowed, rules }) })
+        let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
+        Ok(Settled { address, keep_alive, mode: Mode::Dev(Dev { reach, allowed, rules }) })
     }
 }

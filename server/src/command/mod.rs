@@ -7,6 +7,7 @@ mod welcome;
 
 pub use run::RunError;
 
+use crate::keep_alive::KeepAlive;
 use clap::builder::BoolishValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
@@ -55,6 +56,9 @@ struct Basics {
     /// Security rules for all databases.
     #[arg(long, value_name = "FILE", env = "HEARTH_RULES")]
     rules: Option<PathBuf>,
+    /// After how many seconds of silence an event stream says that it lives: 1 to 30; 25 if nothing is said.
+    #[arg(long, value_name = "SECONDS", env = "HEARTH_KEEP_ALIVE")]
+    keep_alive: Option<KeepAlive>,
 }
 
 const LISTEN: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -4,6 +4,7 @@ use super::welcome::welcome;
 use crate::auth::SecretError;
 use crate::config::ConfigError;
 use crate::database::Databases;
+use crate::keep_alive::KeepAlive;
 use crate::mode::Mode;
 use crate::threads::Threads;
 use crate::transport::{Server, router, serve};
@@ -106,6 +107,7 @@ pub(super) fn read_rules(file: Option<&Path>) -> Result<Option<Arc<Ruleset>>, Ru
 #[derive(Debug)]
 pub(super) struct Settled {
     pub(super) address: SocketAddr,
+    pub(super) keep_alive: KeepAlive,
     pub(super) mode: Mode,
 }
 
@@ -113,7 +115,7 @@ impl Settled {
     /// Serves until a signal comes, and ends in order: no new connections, armed writes made, clients sent away so that
     /// they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, mode } = self;
+        let Self { address, keep_alive, mode } = self;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             if error.kind() == ErrorKind::AddrInUse {
                 RunError::InUse { address }
@@ -128,7 +130,7 @@ impl Settled {
         // With no standard error there is nobody to tell.
         drop(write!(io::stderr(), "{}", welcome(&mode, address)));
         let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
-        let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode) };
+        let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
         writeln!(io::stdout(), "listening on http://{address}")?;
         let mut signals = async || {
             tokio::select! {
@@ -173,7 +175,12 @@ mod tests {
         let (threads, _running) = Threads::start().unwrap();
         let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None });
         let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
-        let server = Server { databases: databases.clone(), sessions: Arc::default(), mode: Arc::new(mode) };
+        let server = Server {
+            databases: databases.clone(),
+            sessions: Arc::default(),
+            mode: Arc::new(mode),
+            keep_alive: KeepAlive::DEFAULT,
+        };
         let sessions = server.sessions.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -4,6 +4,7 @@ use super::run::{RunError, Settled, read_rules};
 use super::{Basics, address};
 use crate::auth::Secret;
 use crate::config::{self, Config, Port};
+use crate::keep_alive::KeepAlive;
 use crate::mode::{Mode, Serve};
 use hearth_wire::Namespace;
 use serde::de::{Deserialize, Deserializer, Error};
@@ -38,6 +39,7 @@ struct File {
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
+    keep_alive: Option<KeepAlive>,
     #[serde(default)]
     namespaces: Vec<Name>,
     admin_credential_file: Option<PathBuf>,
@@ -55,7 +57,7 @@ impl<'de> Deserialize<'de> for Name {
 
 impl Config for File {
     const KEYS: &'static [&'static str] =
-        &["admin-credential-file", "listen", "memory", "namespaces", "port", "rules"];
+        &["admin-credential-file", "keep-alive", "listen", "memory", "namespaces", "port", "rules"];
     const MODE: &'static str = "hearth serve";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
@@ -83,7 +85,8 @@ impl Arguments {
         }
         let address =
             address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
-        Ok(Settled { address, mode: Mode::Serve(serve) })
+        let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
+        Ok(Settled { address, keep_alive, mode: Mode::Serve(serve) })
     }
 }
 

@@ -3,10 +3,14 @@
 use super::{rest, websocket};
 use crate::auth;
 use crate::database::Databases;
+use crate::keep_alive::KeepAlive;
 use crate::mode::Mode;
 use crate::sessions::Sessions;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::http::HeaderValue;
+use axum::http::header::X_CONTENT_TYPE_OPTIONS;
+use axum::middleware::{from_fn_with_state, map_response};
+use axum::response::Response;
 use axum::routing::get;
 use std::sync::Arc;
 
@@ -17,6 +21,8 @@ pub struct Server {
     pub databases: Arc<Databases>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) mode: Arc<Mode>,
+    /// How long an event stream says nothing.
+    pub(crate) keep_alive: KeepAlive,
 }
 
 /// The routes of a server.
@@ -27,5 +33,13 @@ pub fn router(server: Server) -> Router {
         .route("/readyz", get(async || "ok\n"))
         .fallback(rest::serve)
         .layer(from_fn_with_state(server.mode.clone(), auth::keep))
+        // Last, so that it is in what the gate answers, too.
+        .layer(map_response(no_sniff))
         .with_state(server)
+}
+
+/// Keeps browsers from guessing that data is a script or a page.
+async fn no_sniff(mut response: Response) -> Response {
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
 }

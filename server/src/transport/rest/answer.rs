@@ -2,7 +2,7 @@
 
 use super::params::Params;
 use super::refused::Refused;
-use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hearth_tree::{Compact, Form, Json, Key, Node, Pretty};
@@ -106,9 +106,6 @@ impl Style {
         }
         let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, NO_CACHE)];
         let mut response = (status, headers, body).into_response();
-        if self.callback.is_some() {
-            response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        }
         if let Some(name) = self.download.as_deref().and_then(attachment) {
             response.headers_mut().insert(CONTENT_DISPOSITION, name);
         }

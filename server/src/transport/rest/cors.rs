@@ -2,6 +2,7 @@
 //!
 //! Why open to every page: the service is, and its credentials are never cookies.
 
+use crate::auth::Gate;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, ALLOW,
@@ -24,8 +25,9 @@ pub(super) fn open(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag, Location, Retry-After"));
 }
 
-/// Answers `OPTIONS` of any path.
-pub(super) fn preflight(request: &HeaderMap) -> Response {
+/// Answers `OPTIONS` of any path. A page on the internet that asks whether it may reach into this network is told so only
+/// if the gate takes it for a friend: with any other answer the browser keeps it out.
+pub(super) fn preflight(gate: &Gate, request: &HeaderMap) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
     headers.insert(ALLOW, METHODS);
@@ -33,7 +35,7 @@ pub(super) fn preflight(request: &HeaderMap) -> Response {
     let wanted = request.get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted.unwrap_or(HEADERS));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("3600"));
-    if request.contains_key(REQUEST_PRIVATE_NETWORK) {
+    if request.contains_key(REQUEST_PRIVATE_NETWORK) && !gate.is_foreign() {
         headers.insert(ALLOW_PRIVATE_NETWORK, HeaderValue::from_static("true"));
     }
     response

@@ -22,12 +22,13 @@ mod timeout;
 mod write;
 
 use super::Server;
+use crate::auth::Gate;
 use crate::database::Stopped;
 use answer::Style;
 use axum::extract::{Request, State};
 use axum::http::header::HOST;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use conditions::Conditions;
 use hearth_engine::Identity;
@@ -39,12 +40,16 @@ use refused::Refused;
 /// Answers every request that has no route of its own.
 pub(super) async fn serve(State(server): State<Server>, request: Request) -> Response {
     let mut response = if request.method() == Method::OPTIONS {
-        cors::preflight(request.headers())
+        cors::preflight(gate_of(request.extensions()), request.headers())
     } else {
         answer(&server, request).await.unwrap_or_else(IntoResponse::into_response)
     };
     cors::open(response.headers_mut());
     response
+}
+
+fn gate_of(extensions: &Extensions) -> &Gate {
+    extensions.get().expect("every request comes through the gate")
 }
 
 /// What a request asks, as far as all methods have it.
@@ -79,8 +84,7 @@ impl Asked {
         let namespace = Addressed::find(params.text("ns")?.as_deref(), host)
             .map_err(|_| Refused::new(StatusCode::FORBIDDEN, "Invalid Firebase database name"))?;
         let path = place::without_suffix(parts.uri.path())?;
-        let gate = parts.extensions.get().expect("every request comes through the gate");
-        let identity = identity::identity_of(gate, &parts.headers, &params)?;
+        let identity = identity::identity_of(gate_of(&parts.extensions), &parts.headers, &params)?;
         let style = Style::parse(&params)?;
         timeout::check(&params)?;
         let target = place::target_of(path)?;

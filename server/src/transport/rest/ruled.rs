@@ -1,6 +1,7 @@
 //! The conformance cases that bring rules, against the same handler in a database that has them.
 
 use crate::database::Databases;
+use crate::keep_alive::KeepAlive;
 use crate::mode::{Dev, Mode, Reach};
 use crate::sessions::Sessions;
 use crate::threads::Threads;
@@ -19,7 +20,8 @@ fn served_by(rules: &Value) -> Router {
     let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules });
     let (threads, _running) = Threads::start().unwrap();
     let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
-    router(Server { databases, sessions: Arc::new(Sessions::default()), mode: Arc::new(mode) })
+    let keep_alive = KeepAlive::DEFAULT;
+    router(Server { databases, sessions: Arc::new(Sessions::default()), mode: Arc::new(mode), keep_alive })
 }
 
 async fn ask(router: &Router, request: &Value) -> (StatusCode, Value) {

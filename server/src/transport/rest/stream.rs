@@ -6,10 +6,11 @@ use super::query::wanted_of;
 use super::refused::Refused;
 use super::{Asked, Server, read};
 use crate::database::{Database, Stopped};
+use crate::sessions::Stay;
 use crate::threads::{Outbox, SessionMessage};
 use axum::body::{Body, Bytes};
-use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Answer, Delivery, Item, Listen, Push, SessionId, Tag, Ticket};
 use hearth_tree::{Part, Path};
@@ -18,19 +19,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
 /// Deliveries that wait for a stream. One that falls further behind gets one difference instead.
 const OUTBOX: usize = 64;
 /// Pieces that wait for the network.
 const PIECES: usize = 4;
-/// How long a stream says nothing (rest reference 5.2).
-const SILENCE: Duration = Duration::from_secs(30);
 /// How long a client may take nothing.
 const STALL: Duration = Duration::from_secs(60);
 const LISTEN: Ticket = Ticket(0);
 const QUERY: Tag = Tag(1);
 const EVENT_STREAM: &str = "text/event-stream";
+/// Tells nginx, and what behaves like it, to pass events on at once.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Whether a client wants a stream: the type is one of those it accepts.
 pub(super) fn is_asked_for(headers: &HeaderMap) -> bool {
@@ -58,7 +59,12 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let listen = Listen { at: at.clone(), query: wanted.query, tag: is_query.then_some(QUERY), known: None };
     let (pieces, mut sent) = mpsc::channel::<Bytes>(PIECES);
     let (begun, has_begun) = tokio::sync::oneshot::channel();
-    let stream = Stream { database, session, at, is_query, keys, deliveries, is_lagging, pieces };
+    let keep_alive = server.keep_alive.duration();
+    let mut silence = interval_at(Instant::now() + keep_alive, keep_alive);
+    silence.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let stay = server.sessions.stay();
+    let told = Told { at, is_query, keys };
+    let stream = Stream { database, session, told, deliveries, is_lagging, pieces, silence, stay };
     tokio::spawn(async move {
         if stream.serve(asked.identity, outbox, listen, begun).await.is_err() {
             tracing::debug!("an event stream ended with the server");
@@ -68,7 +74,11 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let body = futures_util::stream::poll_fn(move |context| {
         sent.poll_recv(context).map(|piece| piece.map(Ok::<_, Infallible>))
     });
-    let headers = [(CONTENT_TYPE, "text/event-stream; charset=utf-8"), (CACHE_CONTROL, "no-cache")];
+    let headers = [
+        (CONTENT_TYPE, "text/event-stream; charset=utf-8"),
+        (CACHE_CONTROL, "no-cache"),
+        (ACCEL_BUFFERING, "no"),
+    ];
     Ok((headers, Body::from_stream(body)).into_response())
 }
 
@@ -76,13 +86,21 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
 struct Stream {
     database: Database,
     session: SessionId,
+    told: Told,
+    deliveries: mpsc::Receiver<Delivery>,
+    is_lagging: Arc<AtomicBool>,
+    pieces: mpsc::Sender<Bytes>,
+    /// Ticks when nothing was said for as long as a stream may say nothing.
+    silence: Interval,
+    stay: Stay,
+}
+
+/// How news become events.
+struct Told {
     at: Path,
     is_query: bool,
     /// If it is a stream of keys alone.
     keys: Option<KeysTold>,
-    deliveries: mpsc::Receiver<Delivery>,
-    is_lagging: Arc<AtomicBool>,
-    pieces: mpsc::Sender<Bytes>,
 }
 
 /// Whether a stream goes on.
@@ -109,19 +127,20 @@ impl Stream {
         served
     }
 
+    /// Serves until the client goes, may no longer read, or takes nothing; or the server ends.
     async fn run(&mut self, begun: Begun) -> Result<(), Stopped> {
         let mut begun = Some(begun);
         loop {
-            let delivery = tokio::select! {
-                delivery = timeout(SILENCE, self.deliveries.recv()) => delivery,
-                () = self.pieces.closed() => return Ok(()),
-            };
             let mut text = Vec::new();
             let mut next = Next::GoOn;
-            match delivery {
-                Err(_) => text.extend_from_slice(KEEP_ALIVE.as_bytes()),
-                Ok(None) => return Ok(()),
-                Ok(Some(delivery)) => next = self.append(&mut text, delivery, &mut begun),
+            tokio::select! {
+                () = self.pieces.closed() => return Ok(()),
+                () = self.stay.closing() => return Ok(()),
+                delivery = self.deliveries.recv() => match delivery {
+                    None => return Ok(()),
+                    Some(delivery) => next = self.told.append(&mut text, delivery, &mut begun),
+                },
+                _ = self.silence.tick() => text.extend_from_slice(KEEP_ALIVE.as_bytes()),
             }
             if !text.is_empty() && !self.send(text).await {
                 return Ok(());
@@ -135,6 +154,18 @@ impl Stream {
         }
     }
 
+    /// Whether the client has taken it in time.
+    async fn send(&mut self, text: Vec<u8>) -> bool {
+        let sent = tokio::select! {
+            sent = timeout(STALL, self.pieces.send(text.into())) => sent,
+            () = self.stay.closing() => return false,
+        };
+        self.silence.reset();
+        matches!(sent, Ok(Ok(())))
+    }
+}
+
+impl Told {
     fn append(&mut self, text: &mut Vec<u8>, delivery: Delivery, begun: &mut Option<Begun>) -> Next {
         for item in delivery.items {
             match item {
@@ -159,10 +190,5 @@ impl Stream {
             }
         }
         Next::GoOn
-    }
-
-    /// Whether the client has taken it in time.
-    async fn send(&self, text: Vec<u8>) -> bool {
-        matches!(timeout(STALL, self.pieces.send(text.into())).await, Ok(Ok(())))
     }
 }
