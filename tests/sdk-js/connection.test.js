@@ -141,6 +141,26 @@ subject('each request is answered in its turn, refused ones too', async (place) 
   assert.deepEqual(order, [1, 'push 1', 2, 3, 4, 5, 'push 2', 6, 7, 8, 9, 10, 11], 'R105');
 });
 
+subject('nothing is told of a listener behind the answer that it has ended', async (place) => {
+  const [writer, reader] = [await place.socket(), await place.socket()];
+  let done = false;
+  const writing = (async () => {
+    for (let n = 1; !done; n += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, at) => writer.ask('p', { p: '/n', d: n + at })));
+    }
+  })();
+  for (let round = 0; round < 300; round += 1) {
+    await reader.ask('q', { p: '/n', h: '' });
+    await reader.ask('n', { p: '/n' });
+    const behind = reader.received.length;
+    await reader.ask('s', { c: {} });
+    const late = reader.received.slice(behind).filter(({ a }) => a);
+    assert.deepEqual(late, [], `R105: round ${round}`);
+  }
+  done = true;
+  await writing;
+});
+
 subject('a refusal does not overtake a read that waits for a write', async (place) => {
   const socket = await place.socket();
   const asked = [];

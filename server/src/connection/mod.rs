@@ -58,6 +58,8 @@ struct Slot {
 enum SlotState {
     Waiting(Ticket),
     Reading(Ticket, Reading),
+    /// The answer, which leaves when all has left that was told before what was asked for was done.
+    Settling(Ticket, Answer),
     Ready(Answer),
 }
 
@@ -234,17 +236,20 @@ impl Connection {
                     self.spelled.remove(&(unlisten.at.clone(), tag));
                 }
                 self.database.tell(self.session, SessionMessage::Unlisten(unlisten.at, tag)).await?;
-                Ok(SlotState::Ready(Answer::Done))
+                self.settle(Answer::Done).await
             }
             RequestBody::Get(get) => {
                 let ticket = self.new_ticket();
                 self.database.tell(self.session, SessionMessage::Read(ticket)).await?;
                 Ok(SlotState::Reading(ticket, Reading { identity: self.identity.clone(), get }))
             }
-            RequestBody::Auth(auth) => self.authenticate(auth).await.map(SlotState::Ready),
+            RequestBody::Auth(auth) => {
+                let answer = self.authenticate(auth).await?;
+                self.settle(answer).await
+            }
             RequestBody::Unauth => {
                 self.become_somebody(Identity::nobody()).await?;
-                Ok(SlotState::Ready(Answer::Unauthenticated))
+                self.settle(Answer::Unauthenticated).await
             }
             RequestBody::Stats(_) | RequestBody::AppCheck(_) | RequestBody::UnAppCheck => {
                 Ok(SlotState::Ready(Answer::Done))
@@ -282,15 +287,29 @@ impl Connection {
         Ok(SlotState::Waiting(ticket))
     }
 
-    /// Answers a read from what was published in its turn.
+    /// Lets an answer wait for the news that are under way: what is told of a listener behind its end, or to whom the
+    /// connection was before, would look as if it were told in spite of that.
+    async fn settle(&mut self, answer: Answer) -> Result<SlotState, Stopped> {
+        let ticket = self.new_ticket();
+        self.database.tell(self.session, SessionMessage::Read(ticket)).await?;
+        Ok(SlotState::Settling(ticket, answer))
+    }
+
+    /// Answers, from what was published in its turn, what waits for that.
     fn read(&mut self, ticket: Ticket, published: &Published) {
         for slot in &mut self.slots {
-            if let SlotState::Reading(own, reading) = &slot.state
-                && *own == ticket
-            {
-                slot.state = SlotState::Ready(reading.answer(self.database.door(), published));
-                return;
-            }
+            let answer = match &slot.state {
+                SlotState::Reading(own, reading) if *own == ticket => {
+                    reading.answer(self.database.door(), published)
+                }
+                SlotState::Settling(own, answer) if *own == ticket => answer.clone(),
+                SlotState::Reading(..)
+                | SlotState::Settling(..)
+                | SlotState::Waiting(_)
+                | SlotState::Ready(_) => continue,
+            };
+            slot.state = SlotState::Ready(answer);
+            return;
         }
     }
 
