@@ -3,3 +3,4 @@
 mod directions;
 mod engine;
 mod tree;
+mod witness;

@@ -1,19 +1,22 @@
 // The real server, and for each test a database of its own in it, with official clients and bare sockets.
 //
 // Why nothing here sleeps: whoever waits says for what, and the deadline fails with those words and what was seen last.
+// And why a witness stands before the server: it judges every message for every SDK, where this client alone forgives.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { deleteApp, initializeApp, setLogLevel } from 'firebase/app';
 import {
-  getDatabase, onChildAdded, onChildChanged, onChildMoved, onChildRemoved, onValue, ref, set,
+  connectDatabaseEmulator, getDatabase, onChildAdded, onChildChanged, onChildMoved, onChildRemoved, onValue, ref, set,
 } from 'firebase/database';
 import { Socket } from './socket.js';
 
 const BINARY = process.env.HEARTH_BIN ?? fileURLToPath(new URL('../../target/debug/hearth', import.meta.url));
+const WITNESS = path.join(path.dirname(BINARY), 'hearth-witness');
 /** How long anything may take, and a whole test. The machine may be busy with other things. */
 const DEADLINE_MS = 20_000;
 const TEST_MS = 60_000;
@@ -34,26 +37,41 @@ export async function within(promise, what, last = () => '') {
   }
 }
 
-async function start() {
-  const child = spawn(BINARY, ['dev', '--memory', '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Starts a program that says where it listens. `end` ends it, and resolves with its exit code or its signal. */
+async function start(program, ...args) {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
   process.once('exit', () => child.kill('SIGKILL'));
-  after(async () => {
-    child.kill('SIGTERM');
-    assert.equal(await within(ended, 'the end of the server'), 0, 'how the server ended');
-  });
   const address = new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`${BINARY} ended at once, with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`${program} ended at once, with ${code}`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
       const found = /^listening on (http:\S+)$/.exec(line);
       if (found) resolve(found[1]);
     });
   });
-  return within(address, 'the address of the server');
+  const end = (signal) => {
+    child.stdin.end();
+    if (signal) child.kill(signal);
+    return within(ended, `the end of ${program}`);
+  };
+  return { url: await within(address, `the address of ${program}`), end };
 }
 
-const url = await start();
+/** A server with these options, behind a witness, until the tests of this file are over. Resolves with its address. */
+export async function serve(...options) {
+  const started = (async () => {
+    const server = await start(BINARY, 'dev', '--memory', '--port', '0', ...options);
+    return { server, witness: await start(WITNESS, server.url) };
+  })();
+  after(async () => {
+    const { server, witness } = await started;
+    assert.equal(await server.end('SIGTERM'), 0, 'how the server ended');
+    assert.equal(await witness.end(), 0, 'the witness found that the server sent what an SDK cannot bear; see above');
+  });
+  return (await started).witness.url;
+}
+
 let placesMade = 0;
 let clientsMade = 0;
 
@@ -63,18 +81,25 @@ export class Place {
   #sockets = [];
   #killed = [];
 
-  constructor() {
+  constructor(server) {
     placesMade += 1;
+    this.server = server;
     this.namespace = `place-${placesMade}`;
-    this.url = `${url}?ns=${this.namespace}`;
+    this.url = `${server}?ns=${this.namespace}`;
   }
 
-  /** Another app of the official SDK with its own connection. */
-  client() {
+  /** Another app of the official SDK with its own connection: of nobody, of a user, or of the admin `owner`. */
+  client(user) {
     clientsMade += 1;
     const app = initializeApp({ databaseURL: this.url }, `client-${clientsMade}`);
     this.#apps.push(app);
-    return getDatabase(app);
+    const client = getDatabase(app);
+    if (user) {
+      const { hostname, port } = new URL(this.server);
+      const mockUserToken = user === 'owner' ? user : { sub: user };
+      connectDatabaseEmulator(client, hostname, Number(port), { mockUserToken });
+    }
+    return client;
   }
 
   /** That many of them. */
@@ -84,9 +109,36 @@ export class Place {
 
   /** A connection that speaks the protocol by hand. `last` is the name of the session that it follows. */
   async socket(last) {
-    const socket = await within(Socket.open(url, this.namespace, last), 'a handshake');
+    const socket = await within(Socket.open(this.server, this.namespace, last), 'a handshake');
     this.#sockets.push(socket);
     return socket;
+  }
+
+  /** A request by HTTP. Names and values of `params` are not encoded yet. */
+  fetch(at, { params = {}, ...rest } = {}) {
+    const query = new URLSearchParams({ ns: this.namespace, ...params });
+    return fetch(`${this.server}${at}.json?${query}`, rest);
+  }
+
+  /** An event stream. `next()` resolves with the next event, `close()` ends it. */
+  async stream(at, params) {
+    const leave = new AbortController();
+    const answer = await this.fetch(at, { params, headers: { accept: 'text/event-stream' }, signal: leave.signal });
+    const bytes = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    const next = async () => {
+      for (;;) {
+        const found = /^event: (.*)\ndata: (.*)\n\n/m.exec(text);
+        if (found) {
+          text = text.slice(found.index + found[0].length);
+          return { event: found[1], data: JSON.parse(found[2]) };
+        }
+        const { done, value } = await bytes.read();
+        if (done) return { event: 'end', data: text };
+        text += value;
+      }
+    };
+    return { answer, next: () => within(next(), `an event of ${at}`), close: () => leave.abort() };
   }
 
   /** Another app in a process of its own: a file of `apps`. Resolves with its first line; `kill()` leaves it no time. */
@@ -106,10 +158,13 @@ export class Place {
   }
 }
 
-/** A test in a place of its own. */
-export function subject(name, body) {
+/** The server of the tests that need no other. */
+let usual;
+
+/** A test in a place of its own, on the usual server or another one. */
+export function subject(name, body, server = (usual ??= serve())) {
   test(name, { timeout: TEST_MS }, async () => {
-    const place = new Place();
+    const place = new Place(await server);
     try {
       await body(place);
     } finally {

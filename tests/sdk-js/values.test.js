@@ -129,7 +129,7 @@ subject('lists with gaps are children without the gaps', async (place) => {
 });
 
 subject('two namespaces know nothing of each other', async (place) => {
-  const other = new Place();
+  const other = new Place(place.server);
   try {
     const [here, there] = [place.client(), other.client()];
     const seen = await values(ref(there, 'x'));

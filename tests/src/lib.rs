@@ -5,6 +5,7 @@
 pub mod dice;
 pub mod naive;
 pub mod twin;
+pub mod witness;
 pub mod world;
 
 /// The code in the README compiles and does what it says.
