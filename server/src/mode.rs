@@ -5,6 +5,7 @@
 
 use crate::auth::{Origin, Secret};
 use crate::database::Naming;
+use crate::transport::Public;
 use hearth_engine::Door;
 use hearth_rules::Ruleset;
 use hearth_wire::Namespace;
@@ -27,6 +28,8 @@ pub(crate) struct Dev {
     /// Origins whose pages may do what those of loopback may.
     pub(crate) allowed: Vec<Origin>,
     pub(crate) rules: Option<Arc<Ruleset>>,
+    /// A folder whose files are served beside the data.
+    pub(crate) public: Option<Public>,
 }
 
 /// Who can reach a server for development.
@@ -55,6 +58,14 @@ impl Mode {
         match self {
             Self::Dev(dev) => without(&dev.rules, Door::Open),
             Self::Serve(serve) => without(&serve.rules, Door::Closed),
+        }
+    }
+
+    /// The folder whose files are served.
+    pub(crate) const fn public(&self) -> Option<&Public> {
+        match self {
+            Self::Dev(dev) => dev.public.as_ref(),
+            Self::Serve(_) => None,
         }
     }
 

@@ -286,6 +286,7 @@ async fn a_server_for_development_is_for_this_machine_alone() {
             (&[("host", "evil.example:9000")], None, Turned(421)),
             (&[("host", "localhost.evil.example")], None, Turned(421)),
             (&[("host", "127.0.0.1.evil.example")], None, Turned(421)),
+            (&[("host", "evil-localhost")], None, Turned(421)),
             (&[("host", "evil.example"), ("origin", "http://evil.example")], TOKEN, Turned(421)),
             (&[("host", "192.168.1.5:9000")], None, Turned(421)),
             (&[("host", "")], None, Turned(421)),
@@ -607,7 +608,8 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
         &format!("cannot read `{folder}`: Is a directory (os error 21)"),
     );
 
-    let known = "it knows `allow-origin`, `allow-remote`, `keep-alive`, `listen`, `memory`, `port`, `rules`";
+    let known = "it knows `allow-origin`, `allow-remote`, `keep-alive`, `listen`, `memory`, `port`, \
+        `public`, `rules`";
     let name = "`a/b` is not a database name: 1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
     for (number, (mode, text, expected)) in [
         (
@@ -714,25 +716,46 @@ async fn a_signal_sends_clients_away_so_that_they_come_back() {
     }
 }
 
-#[test]
-fn a_stream_lives_as_long_as_the_server_and_says_so() {
-    let server = Server::start(&["dev", "--keep-alive", "1"]);
+/// The lines of an event stream, head included.
+fn stream(server: &Server) -> impl Iterator<Item = String> + use<> {
     let mut stream = std::net::TcpStream::connect(server.address).unwrap();
-    let ask = "GET /a.json HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n";
+    let ask = "GET /a.json?ns=demo HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n";
     stream.write_all(ask.as_bytes()).unwrap();
-    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
-    let mut next = |wanted: &str| lines.by_ref().find(|line| line == wanted).unwrap();
-    next("x-accel-buffering: no");
-    next("event: put");
-    // Two seconds apart or less, where every one is a second after the last word.
+    BufReader::new(stream).lines().map(Result::unwrap)
+}
+
+#[test]
+fn a_stream_says_that_it_lives_when_it_says_nothing_else() {
+    let server = Server::start(&["dev", "--keep-alive", "1"]);
+    let mut lines = stream(&server);
+    let mut head = lines.by_ref().take_while(|line| !line.is_empty());
+    for wanted in ["cache-control: no-cache", "x-accel-buffering: no"] {
+        assert!(head.any(|line| line == wanted), "{wanted}");
+    }
+    drop(head);
+    let mut events = lines.filter_map(|line| line.strip_prefix("event: ").map(str::to_owned));
+    assert_eq!(events.next().as_deref(), Some("put"));
     let began = Instant::now();
-    next("event: keep-alive");
-    next("event: keep-alive");
-    assert!((1_900..3_500).contains(&began.elapsed().as_millis()), "{:?}", began.elapsed());
+    while began.elapsed() < Duration::from_millis(1_500) {
+        let value = began.elapsed().as_micros().to_string();
+        assert_eq!(request(&server, "PUT", "/a.json?ns=demo", &[], &value).status, 200);
+        assert_eq!(events.next().as_deref(), Some("put"));
+    }
+    let last = Instant::now();
+    assert_eq!(events.next().as_deref(), Some("keep-alive"));
+    assert_eq!(events.next().as_deref(), Some("keep-alive"));
+    assert!((1_900..3_500).contains(&last.elapsed().as_millis()), "{:?}", last.elapsed());
+}
+
+#[test]
+fn a_stream_ends_in_order_with_the_server() {
+    let server = Server::start(&["dev"]);
+    let mut lines = stream(&server);
+    assert!(lines.any(|line| line == "event: put"));
     server.signal("TERM");
     let asked = Instant::now();
     // The end of a body in pieces: nothing is cut off.
-    next("0");
+    assert!(lines.any(|line| line == "0"));
     let (code, out, err) = server.ended();
     assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
     assert!(err.ends_with("Ctrl-C ends it.\n\n"), "{err}");

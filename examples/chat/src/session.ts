@@ -10,9 +10,11 @@ export interface Session {
 }
 
 const NAMESPACE = 'chat';
+/** Hearth serves the page that is built (`--public`); the one that is being worked on is Vite's. */
+const USUAL = import.meta.env.PROD ? window.location.origin : 'http://127.0.0.1:9000';
 
 export function openSession(me: Identity): Session {
-  const hearth = new URL(import.meta.env.VITE_HEARTH_URL || 'http://127.0.0.1:9000');
+  const hearth = new URL(import.meta.env.VITE_HEARTH_URL || USUAL);
   const app = initializeApp({ projectId: NAMESPACE, databaseURL: `${hearth.origin}?ns=${NAMESPACE}` });
   const database = getDatabase(app);
   // `hearth dev` believes unsigned tokens, and this call is how the SDK makes one: rules see `auth.uid`. `hearth serve`

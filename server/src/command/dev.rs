@@ -6,6 +6,7 @@ use crate::auth::{Origin, Secret};
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Dev, Mode, Reach};
+use crate::transport::Public;
 use clap::builder::BoolishValueParser;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -20,6 +21,9 @@ pub(super) struct Arguments {
     /// Lets pages of another origin do what those of this machine may; may be said several times.
     #[arg(long, value_name = "ORIGIN", value_parser = Origin::parse, value_delimiter = ',', env = "HEARTH_ALLOW_ORIGIN")]
     allow_origin: Vec<Origin>,
+    /// Serves the files of a folder, too: `/` is its index.html. What ends with `.json` is always data.
+    #[arg(long, value_name = "DIR", env = "HEARTH_PUBLIC")]
+    public: Option<PathBuf>,
 }
 
 /// What may stand in the file.
@@ -35,21 +39,22 @@ struct File {
     allow_remote: Option<bool>,
     #[serde(default)]
     allow_origin: Vec<Origin>,
+    public: Option<PathBuf>,
 }
 
 impl Config for File {
     const KEYS: &'static [&'static str] =
-        &["allow-origin", "allow-remote", "keep-alive", "listen", "memory", "port", "rules"];
+        &["allow-origin", "allow-remote", "keep-alive", "listen", "memory", "port", "public", "rules"];
     const MODE: &'static str = "hearth dev";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
-        self.rules.iter_mut().collect()
+        self.rules.iter_mut().chain(&mut self.public).collect()
     }
 }
 
 impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
-        let Self { basics, allow_remote, allow_origin } = self;
+        let Self { basics, allow_remote, allow_origin, public } = self;
         let file: File = config::read(basics.config.as_deref())?;
         // There is no other storage yet, so a developer need not ask for it; the welcome says what that means.
         let listen = basics.listen.or(file.listen).unwrap_or(LISTEN);
@@ -63,7 +68,8 @@ impl Arguments {
         let allowed = if allow_origin.is_empty() { file.allow_origin } else { allow_origin };
         let rules = read_rules(basics.rules.or(file.rules).as_deref())?;
         let address = address(Some(listen), basics.port.or(file.port.map(|Port(port)| port)));
+        let public = public.or(file.public).map(|folder| Public::open(&folder)).transpose()?;
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
-        Ok(Settled { address, keep_alive, mode: Mode::Dev(Dev { reach, allowed, rules }) })
+        Ok(Settled { address, keep_alive, mode: Mode::Dev(Dev { reach, allowed, rules, public }) })
     }
 }

@@ -7,7 +7,7 @@ use crate::database::Databases;
 use crate::keep_alive::KeepAlive;
 use crate::mode::Mode;
 use crate::threads::Threads;
-use crate::transport::{Server, router, serve};
+use crate::transport::{PublicError, Server, router, serve};
 use hearth_rules::Ruleset;
 use hearth_rules_cli::Trouble;
 use std::io::{self, ErrorKind, Write};
@@ -70,6 +70,9 @@ pub enum RunError {
     /// Rules with problems: all of them.
     #[error("the rules cannot be used\n{0}")]
     Rejected(Trouble),
+    /// A folder whose files were to be served.
+    #[error(transparent)]
+    Public(#[from] PublicError),
     /// An admin credential that is none.
     #[error("{place}: {error}")]
     Credential {
@@ -173,7 +176,7 @@ mod tests {
     #[tokio::test]
     async fn the_end_of_the_server_makes_the_armed_writes() {
         let (threads, _running) = Threads::start().unwrap();
-        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None });
+        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None, public: None });
         let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
         let server = Server {
             databases: databases.clone(),

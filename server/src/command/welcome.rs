@@ -31,6 +31,9 @@ fn of_dev(dev: &Dev, address: SocketAddr) -> String {
             text += "            A new one with every start. `owner` is nobody, as other machines may reach this server.\n";
         }
     }
+    if let Some(public) = &dev.public {
+        line(&mut text, format_args!("  Files     {url}/ shows those of {}", public.folder().display()));
+    }
     for origin in &dev.allowed {
         line(&mut text, format_args!("  Pages     {origin} may do what pages of this machine may"));
     }

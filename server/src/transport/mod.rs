@@ -1,10 +1,13 @@
 //! How clients reach the server.
 
 mod accept;
+mod public;
 mod rest;
 mod router;
 mod session;
 mod websocket;
 
 pub(crate) use accept::serve;
+pub(crate) use public::Public;
+pub(crate) use public::PublicError;
 pub use router::{Server, router};

@@ -7,6 +7,7 @@ use crate::keep_alive::KeepAlive;
 use crate::mode::Mode;
 use crate::sessions::Sessions;
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::middleware::{from_fn_with_state, map_response};
@@ -31,11 +32,24 @@ pub fn router(server: Server) -> Router {
         .route("/.ws", get(websocket::upgrade))
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(async || "ok\n"))
-        .fallback(rest::serve)
+        .fallback(serve)
         .layer(from_fn_with_state(server.mode.clone(), auth::keep))
         // Last, so that it is in what the gate answers, too.
         .layer(map_response(no_sniff))
         .with_state(server)
+}
+
+/// Answers what has no route of its own: a file, where one is served, otherwise data.
+async fn serve(State(server): State<Server>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let file = match server.mode.public() {
+        Some(public) => public.answer(&parts).await,
+        None => None,
+    };
+    match file {
+        Some(file) => file,
+        None => rest::serve(server, Request::from_parts(parts, body)).await,
+    }
 }
 
 /// Keeps browsers from guessing that data is a script or a page.

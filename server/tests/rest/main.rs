@@ -4,6 +4,7 @@ mod beyond;
 mod case;
 mod client;
 mod expected;
+mod public;
 mod server;
 mod streams;
 

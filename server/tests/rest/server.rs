@@ -13,8 +13,14 @@ pub(crate) struct Running {
 impl Running {
     /// Starts it, and returns when it listens.
     pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// As [`Running::start`], with options.
+    pub(crate) fn with(options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_hearth"))
             .args(["dev", "--memory", "--port", "0"])
+            .args(options)
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary was built with this test");

@@ -25,7 +25,7 @@ use super::Server;
 use crate::auth::Gate;
 use crate::database::Stopped;
 use answer::Style;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::HOST;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Method, StatusCode};
@@ -38,7 +38,7 @@ use params::Params;
 use refused::Refused;
 
 /// Answers every request that has no route of its own.
-pub(super) async fn serve(State(server): State<Server>, request: Request) -> Response {
+pub(super) async fn serve(server: Server, request: Request) -> Response {
     let mut response = if request.method() == Method::OPTIONS {
         cors::preflight(gate_of(request.extensions()), request.headers())
     } else {

@@ -17,7 +17,7 @@ use tower::ServiceExt;
 
 fn served_by(rules: &Value) -> Router {
     let rules = Some(Arc::new(Ruleset::compile(&rules.to_string()).unwrap()));
-    let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules });
+    let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules, public: None });
     let (threads, _running) = Threads::start().unwrap();
     let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
     let keep_alive = KeepAlive::DEFAULT;
