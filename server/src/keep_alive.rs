@@ -1,4 +1,5 @@
-//! How long an event stream says nothing (rest reference 5.2).
+//! How long an event stream says nothing (rest reference 5.2), and how often the client of a WebSocket is asked whether it
+//! lives (wire reference 2.3).
 //!
 //! Why 25 seconds where the service takes 30: proxies often cut what is silent for 30, and clients that wait for the next
 //! sign of life a little longer than 30 must not be kept waiting longer.

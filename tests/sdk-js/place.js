@@ -141,14 +141,18 @@ export class Place {
     return { answer, next: () => within(next(), `an event of ${at}`), close: () => leave.abort() };
   }
 
-  /** Another app in a process of its own: a file of `apps`. Resolves with its first line; `kill()` leaves it no time. */
+  /**
+   * Another app in a process of its own: a file of `apps`. Resolves with its first line; `stop()` lets it stand still,
+   * and `kill()` leaves it no time.
+   */
   async app(name) {
     const file = fileURLToPath(new URL(`apps/${name}.js`, import.meta.url));
     const child = spawn(process.execPath, [file, this.url], { stdio: ['ignore', 'pipe', 'inherit'] });
     const kill = () => child.kill('SIGKILL');
     this.#killed.push(kill);
     const line = new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve));
-    return { line: await within(line, `a word of the app ${name}`), kill };
+    const stop = () => child.kill('SIGSTOP');
+    return { line: await within(line, `a word of the app ${name}`), stop, kill };
   }
 
   async leave() {

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import {
   get, goOffline, goOnline, onDisconnect, onValue, ref, serverTimestamp, set, setWithPriority,
 } from 'firebase/database';
-import { connected, settled, subject, until, values, within } from './place.js';
+import { connected, serve, settled, subject, until, values, within } from './place.js';
+
+/** A server that asks every second whether its clients live. */
+const alert = serve('--keep-alive', '1');
 
 subject('armed writes are made at the disconnect, and cancelled ones are not', async (place) => {
   const [owner, observer] = place.clients(2);
@@ -93,6 +96,45 @@ subject('a connection that breaks off is off', async (place) => {
   const at = (await get(ref(observer, 'last/at'))).val();
   assert.ok(from - 1_000 <= at && at <= Date.now() + 1_000, `R063: ${at} is the time of the disconnect`);
 });
+
+subject('who is gone without a word is off before long, and once', async (place) => {
+  const [observer, idle] = place.clients(2);
+  await connected(idle);
+  await onDisconnect(ref(idle, 'idle')).set('off');
+  await set(ref(idle, 'idle'), 'on');
+  const big = 'x'.repeat(8_000_000);
+  for (const [report, how, arm, lose] of [
+    ['R059', 'a network that is gone', () => place.socket(), (socket) => socket.deafen()],
+    ['R059', 'data wait for it', async () => {
+      const socket = await place.socket();
+      await socket.ask('q', { p: '/big', h: '' });
+      return socket;
+    }, async (socket) => {
+      socket.deafen();
+      for (let n = 0; n < 4; n += 1) await set(ref(observer, 'big'), big + n);
+    }],
+  ]) {
+    const seen = await values(ref(observer, 'who/armed'));
+    const socket = await arm();
+    assert.equal((await socket.ask('o', { p: '/who/armed', d: 'off' })).s, 'ok', `${report} ${how}`);
+    await socket.ask('p', { p: '/who/armed', d: 'on' });
+    const off = until(ref(observer, 'who/armed'), (who) => who === 'off', `${report} ${how}: off`);
+    await lose(socket);
+    await off;
+    await set(ref(observer, 'who/armed'), 'on again');
+    socket.hear();
+    await within(socket.closed, `${report} ${how}: the end of the socket`);
+    await settled(observer, observer);
+    assert.deepEqual(seen.slice(-3), ['on', 'off', 'on again'], `${report} ${how}`);
+  }
+  const { line, stop, kill } = await place.app('armed');
+  assert.equal(line, 'armed');
+  const off = until(ref(observer, 'who/armed'), (who) => who === 'off', 'R059 a process that stands still: off');
+  stop();
+  await off;
+  kill();
+  assert.equal((await get(ref(observer, 'idle'))).val(), 'on', 'R059: who says nothing but answers is still there');
+}, alert);
 
 subject('priorities and timestamps are those of the disconnect', async (place) => {
   const [owner, observer] = place.clients(2);

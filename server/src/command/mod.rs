@@ -56,7 +56,8 @@ struct Basics {
     /// Security rules for all databases.
     #[arg(long, value_name = "FILE", env = "HEARTH_RULES")]
     rules: Option<PathBuf>,
-    /// After how many seconds of silence an event stream says that it lives: 1 to 30; 25 if nothing is said.
+    /// After how many seconds of silence an event stream says that it lives, and how often the client of a WebSocket is
+    /// asked whether it does: 1 to 30; 25 if nothing is said. A client that has not answered twice is gone.
     #[arg(long, value_name = "SECONDS", env = "HEARTH_KEEP_ALIVE")]
     keep_alive: Option<KeepAlive>,
 }

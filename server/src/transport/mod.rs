@@ -2,6 +2,7 @@
 
 mod accept;
 mod public;
+mod pulse;
 mod rest;
 mod router;
 mod session;

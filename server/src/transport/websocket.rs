@@ -1,6 +1,7 @@
 //! The WebSocket transport (wire reference 1.1, 2).
 
 use super::Server;
+use super::pulse::Watched;
 use super::session::{MESSAGE_BYTES_MAX, OpenError, Opening, Pull, SKIPPED_BYTES_MAX, Session};
 use crate::auth::Gate;
 use crate::connection::Next;
@@ -18,7 +19,7 @@ use hearth_wire::{Addressed, Assembler, ConnectParams, FrameLimits, split};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::time::Duration;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -26,11 +27,10 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSoc
 
 /// Read and write buffers: a connection mostly idles, and there are many.
 const BUFFER_BYTES: usize = 4 * 1024;
-/// How often a client is asked whether it lives, and how long it may say nothing.
-const PING: Duration = Duration::from_secs(30);
-const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// Times of asking whether a client lives until one that does not answer is taken for gone.
+const PINGS_UNANSWERED: u32 = 2;
 
-type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
+type Socket = WebSocketStream<Watched<TokioIo<hyper::upgrade::Upgraded>>>;
 
 /// Answers the upgrade, and serves the connection in a task of its own.
 pub(super) async fn upgrade(
@@ -112,12 +112,15 @@ enum ServeError {
     Socket(#[from] tokio_tungstenite::tungstenite::Error),
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    #[error("the client does not answer")]
+    Lost,
 }
 
 impl Prepared {
     async fn serve(self, server: &Server, gate: Gate, stay: Stay) -> Result<(), ServeError> {
         let Self { upgrade, database, host, params, .. } = self;
-        let upgraded = TokioIo::new(upgrade.await?);
+        let (upgraded, pulse) = Watched::new(TokioIo::new(upgrade.await?));
+        let ping = server.keep_alive.duration();
         let config = WebSocketConfig::default()
             .read_buffer_size(BUFFER_BYTES)
             .write_buffer_size(BUFFER_BYTES)
@@ -129,7 +132,8 @@ impl Prepared {
         let (mut session, mut leash) = Session::open(server, opening, stay).await?;
         let mut goodbye = None;
         let served = tokio::select! {
-            served = run(&mut socket, &mut session) => served,
+            served = run(&mut socket, &mut session, ping) => served,
+            () = pulse.lost(ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
             pull = leash.pulled() => {
                 goodbye = match pull {
                     Pull::Followed => None,
@@ -150,12 +154,11 @@ impl Prepared {
 /// How long a goodbye may take.
 const PAUSE: Duration = Duration::from_secs(1);
 
-async fn run(socket: &mut Socket, session: &mut Session) -> Result<(), ServeError> {
+async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Result<(), ServeError> {
     let limits = FrameLimits { message_bytes_max: MESSAGE_BYTES_MAX, skipped_bytes_max: SKIPPED_BYTES_MAX };
     let mut assembler = Assembler::new(limits);
-    let mut pings = interval(PING);
+    let mut pings = interval(ping);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut heard = Instant::now();
     send_all(socket, session).await?;
     loop {
         tokio::select! {
@@ -166,7 +169,6 @@ async fn run(socket: &mut Socket, session: &mut Session) -> Result<(), ServeErro
                 session.drained().await?;
             }
             message = socket.next(), if session.has_room() => {
-                heard = Instant::now();
                 let Some(message) = message else { return Ok(()) };
                 let text = match message? {
                     Message::Text(text) => axum::body::Bytes::from(text),
@@ -189,9 +191,6 @@ async fn run(socket: &mut Socket, session: &mut Session) -> Result<(), ServeErro
                 }
             }
             _ = pings.tick() => {
-                if SILENCE_MAX < heard.elapsed() {
-                    return Ok(());
-                }
                 socket.send(Message::Ping(axum::body::Bytes::new())).await?;
             }
         }
