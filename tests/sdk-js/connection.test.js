@@ -197,6 +197,51 @@ subject('much that waits for a reconnection settles: listens, writes, reads and 
   assert.deepEqual(live.map((own) => own.at(-1)), Array.from({ length: 200 }, (_, at) => fresh[`k${at}`]), 'R105');
 });
 
+subject('a listen with the hash of what the client holds is told what has changed, and nothing if nothing has', async (place) => {
+  const owner = place.client();
+  // The hashes are those of the wire reference, 17.
+  const tree = [{ a: { b: { c: true } } }, 'pmWQZosLZcmOAI2E0uzAv0YR+pY='];
+  const numbers = [{ 10: 'ten', 9: 'nine', a: 'A' }, 'c/rxFh9GP8l72DxkXh8F5+4uKcI='];
+  const keys = [{ A: 1, a: 2, _: 3, é: 4, '😀': 5, '\uffee': 6 }, 'qMQ42I9YQxoYlX4sH/scNEIFdCQ='];
+  const integers = [{ 1: 'a', '01': 'b', '001': 'c', '-5': 'n', 2147483648: 'big', 2147483647: 'max' }, '9Ac558LTQvVCnUyxg+2c+PqbcD8='];
+  const priorities = [
+    { a: { '.value': 1, '.priority': 2 }, b: { '.value': 2, '.priority': 1 } }, '/3lk7Vfl5OYG6Kw2SkiPXNeExPw=',
+  ];
+  const two = [{ a: 1, b: 'x' }, 'jRI9dwRS9sb4SWm8uuoN7+xBk4g='];
+  const first = { q: { i: '.key', l: 2, vf: 'l' }, t: 1 };
+  const ranges = { ch: { hs: ['pmWQZosLZcmOAI2E0uzAv0YR+pY=', ''], ps: ['a/b/c'] } };
+  for (const [report, [held, h], now, more, told] of [
+    ...[tree, numbers, keys, integers, priorities, two, [1, 'YPVfR2bXt/lcDjiQZ8pOkAd3qkQ=']]
+      .map((same) => ['R103', same, same[0], {}, []]),
+    ['R103', tree, { a: { b: { c: true, d: 1 } } }, {}, [{ a: { b: { c: true, d: 1 } } }]],
+    ['R103', tree, { a: { b: { c: false } } }, {}, [{ a: { b: { c: false } } }]],
+    ['R103', tree, { a: { b: { x: true } } }, {}, [{ a: { b: { x: true } } }]],
+    ['R103', tree, null, {}, [null]],
+    ['R103', two, { a: 1 }, {}, [{ a: 1 }]],
+    ['R103', priorities, { a: 1, b: 2 }, {}, [{ a: 1, b: 2 }]],
+    ['R103', numbers, ['ten'], {}, [{ 0: 'ten' }]],
+    ['R103', [9007199254740991, 'zP1cy9AKj8mOJfzxsijijNJ8QdY='], 9007199254740991, {}, []],
+    ['R033', [9007199254740991, 'm4qsp/5BbIWTdjthNlnOX+WCTB0='], 9007199254740991, {}, []],
+    ['R103', two, { ...two[0], c: 3 }, first, []],
+    ['R103', two, { ...two[0], '-': 3 }, first, [{ '-': 3, a: 1 }]],
+    ['R103', two, null, first, [null]],
+    ['R103', tree, tree[0], ranges, []],
+    ['R103', tree, { a: { b: { c: 1 } } }, ranges, [{ a: { b: { c: 1 } } }]],
+    ['R103', [null, ''], null, {}, []],
+    ['R103', [null, ''], 1, {}, [1]],
+    ['R103', [null, undefined], null, {}, [null]],
+    ['R103', [null, undefined], 1, {}, [1]],
+  ]) {
+    await set(ref(owner, 'home/u1'), now);
+    const socket = await place.socket();
+    const answer = await socket.ask('q', { p: '/home/u1', h, ...more });
+    const pushed = socket.received.filter(({ a }) => a);
+    const row = `${report} ${JSON.stringify([held, h, now, more])}`;
+    assert.deepEqual(answer, { s: 'ok', d: {} }, row);
+    assert.deepEqual(pushed.map(({ a, b }) => [a, b.d]), told.map((data) => ['d', data]), row);
+  }
+});
+
 subject('listens before the first connection see the writes behind them', async (place) => {
   const client = place.client();
   const seen = [];

@@ -51,6 +51,28 @@ subject('a changed sort key moves the child, and its place is told', async (plac
   ]);
 });
 
+subject('the server tells no more than has changed', async (place) => {
+  const [writer, socket] = [place.client(), await place.socket()];
+  await set(ref(writer, 'c'), { a: { rank: 10, x: 1 }, b: { rank: 20, x: 1 }, c: { rank: 30, x: 1 } });
+  await socket.ask('q', { p: '/c', q: { i: 'rank' }, t: 1, h: '' });
+  await socket.ask('q', { p: '/c', q: { i: 'rank', l: 2, vf: 'r' }, t: 2, h: '' });
+  for (const [report, write, all, last] of [
+    ['R041', () => set(ref(writer, 'c/b/rank'), 40), [['c/b/rank', 40]], [['c/b/rank', 40]]],
+    ['R041', () => set(ref(writer, 'c/c/label'), 'x'), [['c/c/label', 'x']], [['c/c/label', 'x']]],
+    ['R041', () => set(ref(writer, 'c/c/rank'), 35), [['c/c/rank', 35]], [['c/c/rank', 35]]],
+    ['R041', () => set(ref(writer, 'c/a/x'), 2), [['c/a/x', 2]], []],
+    ['R041', () => set(ref(writer, 'c/a/rank'), 36), [['c/a/rank', 36]], [['c/a', { rank: 36, x: 2 }], ['c/c', null]]],
+    ['R041', () => set(ref(writer, 'c/a/rank'), 36), [], []],
+  ]) {
+    const from = socket.received.length;
+    await write();
+    await socket.ask('g', { p: '/none', q: {} });
+    const told = (tag) => socket.received.slice(from).filter(({ a, b }) => a && b.t === tag)
+      .flatMap(({ a, b }) => (a === 'm' ? Object.entries(b.d).map(([key, data]) => [`${b.p}/${key}`, data]) : [[b.p, b.d]]));
+    assert.deepEqual([told(1), told(2)], [all, last], `${report} ${write}`);
+  }
+});
+
 subject('scores that tie keep one order, told by the sibling before', async (place) => {
   const [writer, reader] = place.clients(2);
   const scores = { a: 5, b: 5, c: 7, d: 5, e: 1, f: 7 };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import { get, onValue, ref, remove, set, update } from 'firebase/database';
+import { get, increment, onValue, ref, remove, serverTimestamp, set, update } from 'firebase/database';
 import { connected, serve, settled, subject, values, within } from './place.js';
 
 const ruled = serve('--rules', fileURLToPath(new URL('rules.json', import.meta.url)));
@@ -97,6 +97,22 @@ subject('what may only grow grows, whoever races', async (place) => {
   assert.equal(seen.at(-1), 1_000, 'R021');
   assert.ok(stored.every((n, at) => at === 0 || stored[at - 1] < n), 'R021: each was stored once');
   assert.ok(seen.every((n) => stored.includes(n)), 'R021: what was shown was stored');
+}, ruled);
+
+subject('rules see what an increment makes, not what asks for it', async (place) => {
+  const client = place.client();
+  for (const [report, write, after] of [
+    ['R035', () => set(ref(client, 'hits'), increment(3)), 3],
+    ['R035', () => update(ref(client), { hits: increment(3) }), 6],
+    ['R035', () => assert.rejects(set(ref(client, 'hits'), increment(5)), { code: 'PERMISSION_DENIED' }), 6],
+    ['R035', () => set(ref(client, 'hits'), increment(4)), 10],
+    ['R035', () => assert.rejects(update(ref(client), { hits: increment(1) }), { code: 'PERMISSION_DENIED' }), 10],
+    ['R037', () => assert.rejects(set(ref(client, 'hits'), serverTimestamp()), { code: 'PERMISSION_DENIED' }), 10],
+    ['R035', () => set(ref(client, 'hits'), increment(-10)), 0],
+  ]) {
+    await write();
+    assert.equal((await get(ref(client, 'hits'))).val(), after, `${report} ${write}`);
+  }
 }, ruled);
 
 subject('a listen that needs a write first is refused before it and granted behind it', async (place) => {
