@@ -51,11 +51,6 @@ impl Committer {
         }
     }
 
-    /// Judges by other rules from now on.
-    pub fn set_door(&mut self, door: Door) {
-        self.door = door;
-    }
-
     /// The newest decided revision.
     pub const fn revision(&self) -> Revision {
         self.revision
@@ -109,7 +104,7 @@ impl Committer {
     fn must_wait(&self, request: &Request) -> bool {
         match &request.act {
             Act::WriteIf { at, .. } => self.turns.must_wait(at, request.session),
-            Act::Write(_) | Act::Arm(_) | Act::Disarm(_) | Act::End => false,
+            Act::Write(_) | Act::Arm(_) | Act::Disarm(_) | Act::End | Act::Govern(_) => false,
         }
     }
 
@@ -131,6 +126,7 @@ impl Committer {
 
     fn decide_now(&mut self, now_ms: i64, request: Request) -> Verdict {
         let Request { session, ticket, identity, act } = request;
+        let mut door = None;
         let decided = match act {
             Act::Write(write) => self.write(now_ms, &identity, &write).map(|change| (change, None)),
             Act::WriteIf { at, hash, write } => {
@@ -145,6 +141,11 @@ impl Committer {
                 Ok((Change::default(), step))
             }
             Act::End => Ok(self.end(now_ms, session)),
+            Act::Govern(other) => {
+                self.door = other.clone();
+                door = Some(other);
+                Ok((Change::default(), None))
+            }
         };
         let (outcome, commit) = match decided {
             Ok((change, step)) => {
@@ -153,7 +154,7 @@ impl Committer {
             }
             Err(refusal) => (Err(refusal), None),
         };
-        Verdict { session, ticket, outcome, commit }
+        Verdict { session, ticket, outcome, commit, door }
     }
 
     fn write(&self, now_ms: i64, identity: &Identity, write: &Write) -> Decision {

@@ -74,9 +74,7 @@ pub trait Outboxes {
     /// The delivery itself: the session is lagging from now on, until [`crate::Publisher::drained`] is called for it.
     fn offer(&mut self, session: SessionId, delivery: Delivery) -> Result<(), Delivery>;
 
-    /// Another revision is published. Comes before the deliveries that speak of it, so that whoever has been told of a
-    /// revision also finds it when reading.
-    fn show(&mut self, published: &Arc<Published>) {
-        let _ = published;
-    }
+    /// Another revision is published, or other rules hold. Comes before the deliveries that speak of it, so that whoever
+    /// has been told of it also finds it when reading.
+    fn show(&mut self, published: &Arc<Published>);
 }

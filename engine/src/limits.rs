@@ -26,3 +26,7 @@ pub const LISTENS_MAX: usize = 100_000;
 /// Most places that a session has stopped listening to and that are remembered; with more, each new listen is told
 /// everything, whatever its hash.
 pub const FORGOTTEN_MAX: usize = 1_000;
+
+/// Most listeners that are judged again in one step when rules, identity or time change. A verdict takes some
+/// microseconds, so that nobody else waits longer than for a large commit; the rest stays suspended until its turn.
+pub const JUDGED_AT_ONCE_MAX: usize = 500;

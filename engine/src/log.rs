@@ -57,7 +57,8 @@ impl<L: Log> LogStep<L> {
             self.stopped = self.log.append(&commits).is_err();
         }
         if self.stopped {
-            for verdict in &mut group {
+            // Other rules are not kept here, and so they hold all the same: readers are still served.
+            for verdict in group.iter_mut().filter(|verdict| verdict.door.is_none()) {
                 verdict.commit = None;
                 verdict.outcome = Err(Refusal::LogStopped);
             }

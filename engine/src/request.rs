@@ -2,7 +2,7 @@
 
 use crate::armed::ArmError;
 use crate::commit::Commit;
-use crate::door::{Denied, Identity};
+use crate::door::{Denied, Door, Identity};
 use crate::revision::Revision;
 use hearth_tree::{Hash, Path, ResolveError, Write};
 
@@ -47,6 +47,9 @@ pub enum Act {
     Disarm(Path),
     /// The session has ended: makes the writes that it has armed.
     End,
+    /// From here on this decides who may do what: writes that come later are judged by it, those before were not. Who
+    /// may ask for that is not judged here; no client can say it.
+    Govern(Door),
 }
 
 /// What the committer has decided. What it says counts once it is durable and published.
@@ -60,6 +63,9 @@ pub struct Verdict {
     pub outcome: Result<Accepted, Refusal>,
     /// What to write to the log, if anything changes.
     pub commit: Option<Commit>,
+    /// What decides from here on who may do what, if that changes. It passes through the log step in its place among the
+    /// commits, and is not kept there: where rules come from is the server's affair.
+    pub door: Option<Door>,
 }
 
 /// What a request has led to.

@@ -4,13 +4,13 @@ use crate::random::random_number;
 use crate::threads::{Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
-use hearth_engine::{Door, Identity, Published, Request, SessionId};
+use hearth_engine::{Act, Door, Identity, Published, Request, SessionId, Ticket};
 use hearth_tree::{Key, PushIds};
 use hearth_wire::{Addressed, Namespace};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 /// A database, for the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,7 +22,6 @@ pub struct Database {
     id: DatabaseId,
     threads: Threads,
     published: Arc<ArcSwap<Published>>,
-    door: Door,
 }
 
 /// The threads have ended: the server is shutting down.
@@ -36,17 +35,29 @@ impl Database {
         self.published.load_full()
     }
 
-    /// What stands between requests and the data.
-    pub const fn door(&self) -> &Door {
-        &self.door
-    }
-
     /// Has something decided; the verdict comes through the session's queue. Waits while too many others wait.
     ///
     /// # Errors
     /// [`Stopped`] at the end of the server.
     pub async fn decide(&self, request: Request) -> Result<(), Stopped> {
         self.threads.committer.send(ToCommitter::Decide(self.id, request)).await.map_err(|_| Stopped)
+    }
+
+    /// Lets this decide from now on who may do what. Returns when it holds for writes and for readers: then no write that
+    /// was judged before is shown any more, and nobody is told what it does not allow. Where that ends a listener, the
+    /// word of it may come a little later. `session` must never have been used.
+    ///
+    /// # Errors
+    /// [`Stopped`] at the end of the server.
+    pub(crate) async fn govern(&self, session: SessionId, door: Door) -> Result<(), Stopped> {
+        let (queue, mut answer) = mpsc::channel(1);
+        let outbox = Outbox { queue, is_lagging: Arc::default() };
+        self.open(session, Identity::Admin, outbox).await?;
+        let (ticket, act) = (Some(Ticket(0)), Act::Govern(door));
+        self.decide(Request { session, ticket, identity: Identity::Admin, act }).await?;
+        // It listens to nothing, so the first that it is told is the answer.
+        answer.recv().await.ok_or(Stopped)?;
+        self.tell(session, SessionMessage::Close).await
     }
 
     /// Begins a session.
@@ -99,7 +110,8 @@ pub(crate) enum Naming {
 #[derive(Debug)]
 pub struct Databases {
     threads: Threads,
-    door: Door,
+    /// Of databases that are made from now on.
+    door: ArcSwap<Door>,
     naming: Naming,
     by_name: DashMap<String, Database>,
     databases_made: AtomicU64,
@@ -114,7 +126,7 @@ impl Databases {
     pub(crate) fn new(threads: Threads, door: Door, naming: Naming) -> Self {
         Self {
             threads,
-            door,
+            door: ArcSwap::from_pointee(door),
             naming,
             by_name: DashMap::new(),
             databases_made: AtomicU64::new(0),
@@ -157,21 +169,39 @@ impl Databases {
         if !exists {
             return Err(FindError::Unknown { name: name.into() });
         }
-        let made = self.make().await?;
+        let door = self.door.load_full();
+        let made = self.make(&door).await?;
         // Of two who made it at once the first counts; the other's stays empty and unknown.
-        Ok(self.by_name.entry(name.into()).or_insert(made).clone())
+        let database = self.by_name.entry(name.into()).or_insert(made).clone();
+        // Who has changed the rules since may have missed it.
+        let newest = self.door.load_full();
+        if !Arc::ptr_eq(&door, &newest) {
+            database.govern(self.new_session(), Door::clone(&newest)).await?;
+        }
+        Ok(database)
     }
 
-    async fn make(&self) -> Result<Database, Stopped> {
+    /// As [`Database::govern`], in every database, now and whenever one is made. Not to be called again before it has
+    /// returned: two changes could come in a different order to different databases.
+    ///
+    /// # Errors
+    /// [`Stopped`] at the end of the server.
+    #[expect(dead_code, reason = "rules are not read anew yet; what reads them anew takes this line away")]
+    pub(crate) async fn govern(&self, door: Door) -> Result<(), Stopped> {
+        self.door.store(Arc::new(door.clone()));
+        let databases: Vec<Database> = self.by_name.iter().map(|entry| entry.value().clone()).collect();
+        for database in databases {
+            database.govern(self.new_session(), door.clone()).await?;
+        }
+        Ok(())
+    }
+
+    async fn make(&self, door: &Door) -> Result<Database, Stopped> {
         let id = DatabaseId(self.databases_made.fetch_add(1, Ordering::Relaxed));
-        let published = Arc::new(ArcSwap::from_pointee(Published::default()));
-        let (threads, door) = (self.threads.clone(), self.door.clone());
-        threads
-            .publisher
-            .send(ToPublisher::Open(id, door.clone(), published.clone()))
-            .await
-            .map_err(|_| Stopped)?;
+        let threads = self.threads.clone();
+        let published = Arc::new(ArcSwap::from_pointee(Published::empty(door.clone())));
+        threads.publisher.send(ToPublisher::Open(id, published.clone())).await.map_err(|_| Stopped)?;
         threads.committer.send(ToCommitter::Open(id, door.clone())).await.map_err(|_| Stopped)?;
-        Ok(Database { id, threads, published, door })
+        Ok(Database { id, threads, published })
     }
 }

@@ -14,8 +14,8 @@ use crate::database::{Database, Stopped};
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
 use hearth_engine::{
-    Act, Answer as EngineAnswer, Delivery, Door, Identity, Item, Listen, Published, Request, Revoked,
-    SessionId, Tag, Ticket,
+    Act, Answer as EngineAnswer, Delivery, Identity, Item, Listen, Published, Request, Revoked, SessionId,
+    Tag, Ticket,
 };
 use hearth_tree::{Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
@@ -299,9 +299,7 @@ impl Connection {
     fn read(&mut self, ticket: Ticket, published: &Published) {
         for slot in &mut self.slots {
             let answer = match &slot.state {
-                SlotState::Reading(own, reading) if *own == ticket => {
-                    reading.answer(self.database.door(), published)
-                }
+                SlotState::Reading(own, reading) if *own == ticket => reading.answer(published),
                 SlotState::Settling(own, answer) if *own == ticket => answer.clone(),
                 SlotState::Reading(..)
                 | SlotState::Settling(..)
@@ -370,9 +368,9 @@ impl Queued {
 }
 
 impl Reading {
-    fn answer(&self, door: &Door, published: &Published) -> Answer {
+    fn answer(&self, published: &Published) -> Answer {
         let Self { identity, get: Get { at, query } } = self;
-        let judged = door.read(identity, crate::clock::now_ms(), &published.tree, at, query);
+        let judged = published.door.read(identity, crate::clock::now_ms(), &published.tree, at, query);
         if let Err(denied) = judged {
             return Answer::Failed(failure_of_denial(&denied));
         }

@@ -41,8 +41,8 @@ pub(crate) type Group<T> = Vec<(DatabaseId, T)>;
 
 /// What the publisher is told.
 pub(crate) enum ToPublisher {
-    /// A new database.
-    Open(DatabaseId, Door, Arc<ArcSwap<Published>>),
+    /// A new database: what is published, and where readers find what will be.
+    Open(DatabaseId, Arc<ArcSwap<Published>>),
     /// Commits to show.
     Publish(Group<hearth_engine::Durable<Vec<Verdict>>>),
     /// Anything about one session.

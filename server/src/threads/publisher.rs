@@ -8,12 +8,12 @@ use hearth_engine::{Delivery, Outboxes, Published, Publisher, SessionId};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-/// How often permissions that depend on the time are looked at.
+/// How often permissions that depend on the time are looked at, however much else there is to do.
 const TICK: Duration = Duration::from_secs(1);
 
 /// A database as this thread has it.
@@ -50,16 +50,15 @@ impl Outboxes for Queues {
 /// Follows what it is told, one message after the other.
 pub(super) fn run(timer: &Runtime, mut inbox: mpsc::Receiver<ToPublisher>) {
     let mut databases = BTreeMap::<DatabaseId, Own>::new();
+    let mut ticked = Instant::now();
     loop {
-        match next(timer, &mut inbox, Some(TICK)) {
+        let is_settled = databases.values().all(|own| own.publisher.is_settled());
+        let wait = if is_settled { TICK.saturating_sub(ticked.elapsed()) } else { Duration::ZERO };
+        match next(timer, &mut inbox, Some(wait)) {
             Next::End => return,
-            Next::Deadline => {
-                for own in databases.values_mut() {
-                    own.publisher.tick(now_ms(), &mut own.queues);
-                }
-            }
-            Next::Message(ToPublisher::Open(id, door, published)) => {
-                let publisher = Publisher::new(door, Published::default());
+            Next::Deadline => {}
+            Next::Message(ToPublisher::Open(id, published)) => {
+                let publisher = Publisher::new(Published::clone(&published.load()));
                 let queues = Queues { by_session: HashMap::new(), published };
                 databases.insert(id, Own { publisher, queues });
             }
@@ -72,6 +71,17 @@ pub(super) fn run(timer: &Runtime, mut inbox: mpsc::Receiver<ToPublisher>) {
             Next::Message(ToPublisher::Session(id, session, message)) => {
                 follow(opened(&mut databases, id), session, message);
             }
+        }
+        let is_due = TICK <= ticked.elapsed();
+        for Own { publisher, queues } in databases.values_mut() {
+            if is_due {
+                publisher.tick(now_ms(), queues);
+            } else if !publisher.is_settled() {
+                publisher.judge_some(now_ms(), queues);
+            }
+        }
+        if is_due {
+            ticked = Instant::now();
         }
     }
 }

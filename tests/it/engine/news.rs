@@ -9,6 +9,7 @@ use hearth_tests::naive;
 use hearth_tests::twin::{model_node, path};
 use hearth_tree::{Hash, Query, Snapshot, To};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const LISTENER: SessionId = SessionId(1);
 const WRITER: SessionId = SessionId(2);
@@ -31,6 +32,8 @@ impl Outboxes for Queue {
         self.told.extend(delivery.items.iter().map(shown));
         Ok(())
     }
+
+    fn show(&mut self, _: &Arc<Published>) {}
 }
 
 fn shown(item: &Item) -> String {
@@ -69,8 +72,8 @@ struct Stage {
 impl Stage {
     fn new(door: &Door, data: &Value) -> Self {
         let tree = Snapshot::new(super::ask::node(data));
-        let mut publisher =
-            Publisher::new(door.clone(), Published { revision: Revision::default(), tree: tree.clone() });
+        let revision = Revision::default();
+        let mut publisher = Publisher::new(Published { revision, tree: tree.clone(), door: door.clone() });
         publisher.open(LISTENER, uid("ann"));
         Self {
             committer: Committer::new(door.clone(), Revision::default(), tree),

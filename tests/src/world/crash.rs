@@ -21,6 +21,8 @@ impl World {
         }
         self.disk.mend();
         self.decided.clear();
+        self.laws.clear();
+        self.shown_law = self.law.clone();
         self.durable.clear();
         self.clients.clear();
         self.asked.clear();
@@ -33,15 +35,17 @@ impl World {
     fn start(&mut self) {
         let door = self.law.door();
         self.committer = Committer::new(door.clone(), Revision::default(), Snapshot::default());
-        let mut published = Published::default();
+        let mut published = Published::empty(door.clone());
         for commit in self.disk.commits() {
             assert_eq!(commit.revision, published.revision.next(), "the log has a gap");
             self.committer.replay(&commit);
-            published = Published { revision: commit.revision, tree: published.tree.apply(&commit.change) };
+            let tree = published.tree.apply(&commit.change);
+            published = Published { revision: commit.revision, tree, ..published };
         }
         assert_eq!(model_root(&published.tree), self.history.now().root, "what the log holds");
         self.log = LogStep::new(self.disk.clone());
-        self.publisher = Publisher::new(door, published);
+        self.tree = published.tree.clone();
+        self.publisher = Publisher::new(published);
         let gone: Vec<SessionId> = self.committer.armed_sessions().collect();
         for session in gone {
             let request = Request { session, ticket: None, identity: Identity::nobody(), act: Act::End };

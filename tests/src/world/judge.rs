@@ -7,7 +7,8 @@ use super::outbox::Fresh;
 use super::{World, mirror};
 use crate::naive::{Doubles, Tree, export};
 use crate::twin::model_root;
-use hearth_engine::{Answer, Delivery, Item, Refusal, Ticket, Verdict};
+use hearth_engine::{Answer, Delivery, Identity, Item, Refusal, Ticket, Verdict};
+use hearth_tree::Snapshot;
 
 /// When the engine decided what it says.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,15 +24,23 @@ impl World {
     pub(super) fn judge_verdicts(&mut self, verdicts: Vec<Verdict>) {
         for verdict in verdicts {
             let before = self.history.now().clone();
-            let deed = verdict.ticket.map(|ticket| self.asked.remove(&ticket).expect("each is decided once"));
-            let after = match (&verdict.outcome, deed) {
-                (Ok(_), Some(deed)) => self.done(before.clone(), &deed),
+            let asked =
+                verdict.ticket.map(|ticket| self.asked.remove(&ticket).expect("each is decided once"));
+            let tree = self.tree.clone();
+            if let Some(commit) = &verdict.commit {
+                self.tree = tree.apply(&commit.change);
+            }
+            let after = match (&verdict.outcome, asked) {
+                (Ok(_), Some((who, deed))) => {
+                    self.judge_permission(&who, &tree, &deed);
+                    self.done(before.clone(), &deed)
+                }
                 (Ok(_), None) => {
                     self.counts.fired += usize::from(verdict.commit.is_some());
                     verdict.commit.iter().fold(before.clone(), replayed)
                 }
-                (Err(refusal), deed) => {
-                    self.judge_refusal(refusal, deed.as_ref());
+                (Err(refusal), asked) => {
+                    self.judge_refusal(refusal, asked.map(|(_, deed)| deed).as_ref());
                     before.clone()
                 }
             };
@@ -45,6 +54,7 @@ impl World {
                     );
                     assert!(replayed(before, commit) == after, "{commit:?} is not {after:?}");
                     self.history.push(after);
+                    self.judged_by.insert(self.history.newest(), self.laws_made);
                     self.counts.commits += 1;
                     assert_eq!(commit.revision.get(), self.history.newest() as u64);
                 }
@@ -54,6 +64,17 @@ impl World {
             }
             self.owed.extend(verdict.ticket.map(|ticket| (ticket, self.history.newest())));
             self.decided.push_back(verdict);
+        }
+    }
+
+    /// What has just been decided is allowed by the law of this moment, whatever law is shown.
+    fn judge_permission(&self, who: &Identity, before: &Snapshot, deed: &Deed) {
+        match deed {
+            Deed::Write(wish) | Deed::WriteIf(_, _, wish) => {
+                let may = self.law.may_write(who, self.now_ms, (before, &self.tree), &wish.to_write());
+                assert!(may, "{deed:?} of {who:?} is not allowed under {:?}", self.law);
+            }
+            Deed::Arm(_) | Deed::Disarm(_) => {}
         }
     }
 
@@ -116,13 +137,13 @@ impl World {
                         let at = (mirror::model_keys(&push.body.at).join("/"), push.tag);
                         client.standing.get(&at).unwrap_or_else(|| panic!("a push for no listener: {push:?}"))
                     });
-                    self.law.check_push(&client.identity, self.now_ms, &tree, &push.body, query);
+                    self.shown_law.check_push(&client.identity, self.now_ms, &tree, &push.body, query);
                 }
                 Fresh::Revoked(revoked) => {
                     self.counts.revoked += 1;
                     // What was held back for a session that lags was right when it was decided.
                     let may = when == When::Now
-                        && self.law.may_read(
+                        && self.shown_law.may_read(
                             &client.identity,
                             self.now_ms,
                             &tree,

@@ -5,7 +5,7 @@ use crate::naive::Query;
 use crate::twin;
 use hearth_engine::{Body, Content, Door, Identity};
 use hearth_rules::{Budget, Claim, QueryValues, Ruleset, Situation};
-use hearth_tree::{Path, Snapshot};
+use hearth_tree::{Path, Snapshot, Write};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const PEOPLE: &[&str] = &["a", "b", "c"];
 
 /// What is allowed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Law {
     /// Everything.
     None,
@@ -82,6 +82,23 @@ impl Law {
             (Self::Rules(rules), Identity::User(auth)) => {
                 let situation = Situation { auth, now_ms, before: tree, budget: Budget::DEFAULT };
                 rules.read(&situation, at, &QueryValues::from(query)).outcome.is_ok()
+            }
+        }
+    }
+
+    /// Whether somebody may make a write that leads from one tree to another.
+    pub(super) fn may_write(
+        &self,
+        who: &Identity,
+        now_ms: i64,
+        (before, after): (&Snapshot, &Snapshot),
+        write: &Write,
+    ) -> bool {
+        match (self, who) {
+            (Self::None, _) | (_, Identity::Admin) => true,
+            (Self::Rules(rules), Identity::User(auth)) => {
+                let situation = Situation { auth, now_ms, before, budget: Budget::DEFAULT };
+                rules.write(&situation, after, &write.targets()).is_ok()
             }
         }
     }

@@ -20,7 +20,7 @@ use crate::twin;
 use client::{Ask, Client, Deed};
 use disk::Disk;
 use hearth_engine::{
-    Act, Committer, Door, Durable, Listen, LogStep, Published, Publisher, Request, Revision, SessionId,
+    Act, Committer, Durable, Identity, Listen, LogStep, Published, Publisher, Request, Revision, SessionId,
     Ticket, Verdict,
 };
 use hearth_tree::Snapshot;
@@ -37,8 +37,18 @@ const SENT_MAX: usize = 6;
 pub struct World {
     dice: Dice,
     now_ms: i64,
+    /// By which writes are judged.
     law: Law,
+    /// By which what is published may be read.
+    shown_law: Law,
+    /// Changes of the law that are decided and not published.
+    laws: VecDeque<Law>,
+    /// How many laws there were before the one by which writes are judged, and which of them judged a revision.
+    laws_made: usize,
+    judged_by: BTreeMap<usize, usize>,
     committer: Committer,
+    /// The tree as it is decided.
+    tree: Snapshot,
     disk: Disk,
     log: LogStep<Disk>,
     publisher: Publisher,
@@ -48,15 +58,25 @@ pub struct World {
     tickets_made: u64,
     /// Decided, not in the log.
     decided: VecDeque<Verdict>,
-    /// In the log, not published; with whose requests they are.
-    durable: VecDeque<(Vec<SessionId>, Durable<Vec<Verdict>>)>,
-    /// What the model has to do when a request is decided.
-    asked: BTreeMap<Ticket, Deed>,
+    /// In the log, not published.
+    durable: VecDeque<Kept>,
+    /// What the model has to do when a request is decided, and who asks.
+    asked: BTreeMap<Ticket, (Identity, Deed)>,
     /// The revision that a client must see before it is answered.
     owed: BTreeMap<Ticket, usize>,
     history: History,
     /// What has happened, to tell lives apart in which nothing happens.
     pub counts: Counts,
+}
+
+/// A group that is in the log.
+#[derive(Debug)]
+struct Kept {
+    /// Whose requests are in it.
+    whose: Vec<SessionId>,
+    /// How often the law changes in it.
+    laws: usize,
+    group: Durable<Vec<Verdict>>,
 }
 
 /// Whether time goes on while everything comes to rest.
@@ -135,11 +155,16 @@ impl World {
         let mut world = Self {
             dice,
             now_ms: 1_000_000,
+            shown_law: law.clone(),
             law,
+            laws: VecDeque::new(),
+            laws_made: 0,
+            judged_by: BTreeMap::new(),
+            tree: Snapshot::default(),
             committer: Committer::new(door.clone(), Revision::default(), Snapshot::default()),
             log: LogStep::new(disk.clone()),
             disk,
-            publisher: Publisher::new(door, Published::default()),
+            publisher: Publisher::new(Published::empty(door)),
             boxes: Boxes::default(),
             clients: Vec::new(),
             sessions_made: 0,
@@ -165,7 +190,8 @@ impl World {
             760..900 => self.read(),
             900..950 => self.drain(),
             950..975 => self.pass_time(),
-            975..980 => self.tick(),
+            975..978 => self.tick(),
+            978..980 => self.judge_some(),
             980..985 => self.change_law(),
             985..992 => self.connect(),
             992..997 => self.disconnect(),
@@ -206,13 +232,15 @@ impl World {
             }
             self.keep();
             self.publish();
+            self.judge_some();
             let is_idle = |client: &Client| {
                 client.sent.is_empty() && client.under_way == 0 && self.boxes.is_idle(client.session)
             };
             let under_way = self.decided.len() + self.durable.len() + self.asked.len();
             // Requests of who is gone may still wait for their turn.
             let is_waiting = time == Time::Goes && self.committer.next_ms().is_some();
-            if self.clients.iter().all(is_idle) && under_way == 0 && !is_waiting {
+            let is_at_rest = self.publisher.is_settled() && !is_waiting;
+            if self.clients.iter().all(is_idle) && under_way == 0 && is_at_rest {
                 return;
             }
         }
@@ -268,8 +296,8 @@ impl World {
             Ask::Decide(ticket, deed) => {
                 client.under_way += 1;
                 let act = deed.act();
-                self.asked.insert(ticket, deed);
                 let identity = client.identity.clone();
+                self.asked.insert(ticket, (identity.clone(), deed));
                 let request = Request { session, ticket: Some(ticket), identity, act };
                 let verdicts = self.committer.decide(self.now_ms, request);
                 self.judge_verdicts(verdicts);
@@ -301,12 +329,25 @@ impl World {
         }
         let whose = group.iter().filter(|verdict| verdict.ticket.is_some());
         let whose = whose.map(|verdict| verdict.session).collect();
-        self.durable.push_back((whose, self.log.keep(group)));
+        let laws = group.iter().filter(|verdict| verdict.door.is_some()).count();
+        self.durable.push_back(Kept { whose, laws, group: self.log.keep(group) });
     }
 
     fn publish(&mut self) {
-        let Some((whose, group)) = self.durable.pop_front() else { return };
+        let Some(Kept { whose, laws, group }) = self.durable.pop_front() else { return };
+        if let Some(law) = self.laws.drain(..laws).next_back() {
+            self.shown_law = law;
+        }
+        let before = self.published();
         self.publisher.publish(self.now_ms, group, &mut self.boxes);
+        if before < self.published() && self.law.has_rules() {
+            let shown_law = self.laws_made - self.laws.len();
+            assert_eq!(
+                self.judged_by[&self.published()],
+                shown_law,
+                "shown under another law than it was judged by"
+            );
+        }
         for client in &mut self.clients {
             client.under_way -= whose.iter().filter(|&&session| session == client.session).count();
         }
@@ -341,9 +382,18 @@ impl World {
     }
 
     fn change_law(&mut self) {
-        let door: Door = self.law.change(&mut self.dice);
-        self.committer.set_door(door.clone());
-        self.publisher.set_door(self.now_ms, door, &mut self.boxes);
+        let act = Act::Govern(self.law.change(&mut self.dice));
+        self.laws.push_back(self.law.clone());
+        self.laws_made += 1;
+        // Nobody has this session, so nobody is told.
+        let (session, identity) = (SessionId(0), Identity::Admin);
+        let verdicts = self.committer.decide(self.now_ms, Request { session, ticket: None, identity, act });
+        self.judge_verdicts(verdicts);
+    }
+
+    /// The next of those who are suspended because the law has changed are judged by it.
+    fn judge_some(&mut self) {
+        self.publisher.judge_some(self.now_ms, &mut self.boxes);
         self.judge_fresh(When::Now);
     }
 

@@ -1,8 +1,8 @@
 //! The queues between the publisher and the clients: short, so that they are often full.
 
-use hearth_engine::{Delivery, Outboxes, SessionId};
-use hearth_engine::{Item, Push, Revoked};
+use hearth_engine::{Delivery, Item, Outboxes, Published, Push, Revoked, SessionId};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// All queues.
 #[derive(Debug, Default)]
@@ -77,4 +77,6 @@ impl Outboxes for Boxes {
         own.deliveries.push_back(delivery);
         Ok(())
     }
+
+    fn show(&mut self, _: &Arc<Published>) {}
 }

@@ -6,19 +6,18 @@ use super::query::{Wanted, wanted_of};
 use super::refused::Refused;
 use super::{Asked, Server, apart};
 use crate::clock::now_ms;
-use crate::database::Database;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use hearth_engine::Door;
+use hearth_engine::{Door, Published};
 use hearth_tree::{Index, Node, Part, Path, Priority, Query, Scalar, Snapshot, View};
 
 pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, Refused> {
     asked.conditions.refuse(asked.target.part == Part::Value, false, "this request")?;
     let wanted = wanted_of(&asked.params)?;
     let database = server.databases.find(&asked.namespace).await?;
-    let tree = database.published().tree.clone();
-    let at = &asked.target.path;
-    judge(&database, asked, &tree, &wanted)?;
+    let published = database.published();
+    judge(&published, asked, &wanted)?;
+    let (tree, at) = (published.tree.clone(), &asked.target.path);
     if asked.target.part == Part::Priority {
         let priority = tree.get(at).and_then(Node::priority);
         let shown = Shown::Node(priority.map(leaf));
@@ -62,18 +61,14 @@ fn respond(tree: &Snapshot, at: &Path, wanted: &Wanted, conditions: &Conditions,
 }
 
 /// Whether this may be read, and in this order. Permission first: a missing index says something of the rules.
-pub(super) fn judge(
-    database: &Database,
-    asked: &Asked,
-    tree: &Snapshot,
-    wanted: &Wanted,
-) -> Result<(), Refused> {
+pub(super) fn judge(published: &Published, asked: &Asked, wanted: &Wanted) -> Result<(), Refused> {
+    let Published { tree, door, .. } = published;
     let at = &asked.target.path;
     // Keys alone are judged as everything: they say what is there.
     let query = if wanted.shallow { &Query::EVERYTHING } else { &wanted.query };
-    let judged = database.door().read(&asked.identity, now_ms(), tree, at, query);
+    let judged = door.read(&asked.identity, now_ms(), tree, at, query);
     judged.map_err(|denied| Refused::denied(&denied))?;
-    match database.door() {
+    match door {
         Door::Rules(rules) if wanted.is_ordered => match rules.missing_index(at, &wanted.query.order) {
             Some(missing) => Err(Refused::bad(missing.to_string())),
             None => Ok(()),

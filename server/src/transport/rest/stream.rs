@@ -48,7 +48,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     asked.conditions.refuse(false, false, "event streams")?;
     let wanted = wanted_of(&asked.params)?;
     let database = server.databases.find(&asked.namespace).await?;
-    read::judge(&database, &asked, &database.published().tree.clone(), &wanted)?;
+    read::judge(&database.published(), &asked, &wanted)?;
     let is_query = !wanted.query.is_everything();
     let keys = wanted.shallow.then(KeysTold::default);
     let (queue, deliveries) = mpsc::channel(OUTBOX);

@@ -77,7 +77,8 @@ pub(super) async fn answer(
     };
     let database = server.databases.find(&asked.namespace).await?;
     let at = &asked.target.path;
-    let tree = database.published().tree.clone();
+    let published = database.published();
+    let tree = &published.tree;
     // What is published stands for `*`: whoever changes it in between is not overwritten unseen.
     let expected = match asked.conditions.if_match {
         None => None,
@@ -86,9 +87,9 @@ pub(super) async fn answer(
         Some(Tag::Anything) if tree.get(at).is_some() => Some(tree.hash(at)),
         // It does not hold; but who may not read learns nothing of what is there.
         Some(Tag::Anything | Tag::Foreign) => {
-            let judged = database.door().read(&asked.identity, now_ms(), &tree, at, &Query::EVERYTHING);
+            let judged = published.door.read(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
             judged.map_err(|denied| Refused::denied(&denied))?;
-            return Ok(stale(asked, &tree));
+            return Ok(stale(asked, tree));
         }
     };
     let write = plan.write.clone();

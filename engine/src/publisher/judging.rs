@@ -1,0 +1,109 @@
+//! Who may still listen: permissions change with the data, the time, the identity and the rules.
+//!
+//! Why not at once: rules concern everybody, and a hundred thousand verdicts in one step would stall all others. Why
+//! nobody notices: a listener whose turn has not come is suspended. It is judged before it is told anything, so what is
+//! late is at most the word that it may listen no longer.
+
+use super::{Publisher, Round};
+use crate::delivery::{Item, Outboxes, Revoked};
+use crate::door::{Identity, Pass};
+use crate::limits::JUDGED_AT_ONCE_MAX;
+use crate::request::SessionId;
+use crate::standing::ListenerId;
+use hearth_tree::Snapshot;
+
+impl Publisher {
+    /// A session has become somebody else. From here on it is told nothing that it may not know; what it may no longer
+    /// listen to is revoked at once or, of many listeners, in slices: see [`Publisher::judge_some`].
+    pub fn identify(
+        &mut self,
+        now_ms: i64,
+        session: SessionId,
+        identity: Identity,
+        outboxes: &mut impl Outboxes,
+    ) {
+        let Some(own) = self.sessions.get_mut(&session) else { return };
+        own.identity = identity;
+        let mut ids = own.listens.values().copied();
+        let first = ids.by_ref().take(JUDGED_AT_ONCE_MAX).collect();
+        self.unjudged.extend(ids);
+        self.judge_listeners(now_ms, first, outboxes);
+    }
+
+    /// Judges again what depends on the time, in slices. To be called every now and then.
+    pub fn tick(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
+        self.unjudged.extend(&self.clock_watchers);
+        self.judge_some(now_ms, outboxes);
+    }
+
+    /// Whether every listener has been judged since rules and identities changed last.
+    pub fn is_settled(&self) -> bool {
+        self.unjudged.is_empty()
+    }
+
+    /// Judges the next slice of the listeners that are suspended, at most [`JUDGED_AT_ONCE_MAX`] of them. To be called
+    /// between all other steps until [`Publisher::is_settled`].
+    pub fn judge_some(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
+        let ids = self.unjudged.iter().take(JUDGED_AT_ONCE_MAX).copied().collect();
+        self.judge_listeners(now_ms, ids, outboxes);
+    }
+
+    /// Whether a listener must be judged before it is told anything.
+    pub(super) fn is_in_doubt(&self, id: ListenerId) -> bool {
+        self.clock_watchers.contains(&id) || self.unjudged.contains(&id)
+    }
+
+    fn judge_listeners(&mut self, now_ms: i64, ids: Vec<ListenerId>, outboxes: &mut impl Outboxes) {
+        let published = self.published.clone();
+        let mut round = Round::new();
+        for id in ids {
+            self.judge(now_ms, id, &published.tree, &mut round);
+        }
+        self.hand_out(round, &published, outboxes);
+    }
+
+    /// Judges a listener again, and revokes what is not allowed.
+    pub(super) fn judge(&mut self, now_ms: i64, id: ListenerId, tree: &Snapshot, round: &mut Round) {
+        self.unjudged.remove(&id);
+        let Some(listener) = self.listeners.get(&id) else { return };
+        let Some(session) = self.sessions.get(&listener.session) else { return };
+        match self.published.door.read(&session.identity, now_ms, tree, &listener.at, &listener.query) {
+            Ok(pass) => {
+                self.unwatch(id);
+                self.watch(id, &pass);
+                if let Some(listener) = self.listeners.get_mut(&id) {
+                    listener.pass = pass;
+                }
+            }
+            Err(_) => {
+                let super::Listener { session, at, query, tag, .. } = listener;
+                let (session, revoked) =
+                    (*session, Revoked { at: at.clone(), query: query.clone(), tag: *tag });
+                self.unlisten(session, &revoked.at, revoked.tag);
+                round.entry(session).or_default().items.push(Item::Revoked(revoked));
+            }
+        }
+    }
+
+    pub(super) fn watch(&mut self, id: ListenerId, pass: &Pass) {
+        for look in &pass.looks {
+            self.looks.entry(&look.at).insert(id);
+        }
+        if pass.saw_now {
+            self.clock_watchers.insert(id);
+        }
+    }
+
+    pub(super) fn unwatch(&mut self, id: ListenerId) {
+        self.clock_watchers.remove(&id);
+        let Some(listener) = self.listeners.get(&id) else { return };
+        for look in &listener.pass.looks {
+            if let Some(ids) = self.looks.get_mut(&look.at) {
+                ids.remove(&id);
+                if ids.is_empty() {
+                    self.looks.remove(&look.at);
+                }
+            }
+        }
+    }
+}

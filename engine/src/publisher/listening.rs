@@ -1,0 +1,167 @@
+//! Who listens to what: a listen is judged, given its snapshot and registered in one step.
+//!
+//! Why one step: between the snapshot that it is given and the commits that follow nothing can be lost or come twice.
+
+use super::{Listener, Publisher, Round, Session};
+use crate::body::{Body, Content};
+use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
+use crate::door::Denied;
+use crate::limits::LISTENS_MAX;
+use crate::request::{SessionId, Ticket};
+use crate::standing::{ListenerId, Tag};
+use hearth_tree::{Hash, Path, Query};
+use std::sync::Arc;
+
+/// A wish to be told what is at a place, now and whenever it changes.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// Where.
+    pub at: Path,
+    /// What of it.
+    pub query: Query,
+    /// What the session calls it; none, if it listens to everything.
+    pub tag: Option<Tag>,
+    /// The hash of what the client has of it, which need not be sent again; `Some(None)` is nothing, `None` a client
+    /// that does not say.
+    pub known: Option<Option<Hash>>,
+}
+
+/// Why somebody cannot listen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ListenRefusal {
+    /// The rules do not allow it.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// It listens to enough already.
+    #[error("a connection can listen to {LISTENS_MAX} places, and this would be more")]
+    TooMany,
+    /// The session is not open.
+    #[error("the connection has ended")]
+    Closed,
+}
+
+impl Session {
+    /// Whether news on its way to the client could be taken for news of a listener that begins now, so that the client
+    /// ends with something else than what it said to have: news of a listener that is gone, or of one below.
+    fn may_mistake(&self, at: &Path, tag: Option<Tag>) -> bool {
+        let below = self.listens.range((at.clone(), None)..).take_while(|((own, _), _)| at.covers(own));
+        let mut below = below.map(|(place, _)| place);
+        self.forgotten.concerns(at, tag)
+            || tag.is_none() && below.any(|(own, own_tag)| own_tag.is_none() && own != at)
+    }
+}
+
+impl Publisher {
+    /// Begins to listen, or listens anew to a place under a tag that is in use (wire reference 4.2).
+    pub fn listen(
+        &mut self,
+        now_ms: i64,
+        session: SessionId,
+        ticket: Ticket,
+        listen: Listen,
+        outboxes: &mut impl Outboxes,
+    ) {
+        let Listen { at, query, tag, known } = listen;
+        let own = self.sessions.get(&session);
+        let known = known.filter(|_| own.is_some_and(|own| !own.may_mistake(&at, tag)));
+        let begun = self.begin(now_ms, session, &at, query, tag);
+        let new = begun.as_ref().ok().copied();
+        // A session that lags is shown this listener with all others.
+        let push = new.filter(|_| !self.lags(session)).and_then(|id| self.first_push(id, known));
+        let answer = Item::Answer(Answer::Listen(ticket, begun.map(|_| ())));
+        let items = push.map(Item::Push).into_iter().chain([answer]).collect();
+        let since = self.published.clone();
+        self.hand_out(Round::from([(session, Delivery { items })]), &since, outboxes);
+        if !self.lags(session) {
+            self.mark_shown(new);
+        }
+    }
+
+    /// Stops listening.
+    pub fn unlisten(&mut self, session: SessionId, at: &Path, tag: Option<Tag>) {
+        let own = self.sessions.get_mut(&session);
+        let id = own.and_then(|own| {
+            let id = own.listens.remove(&(at.clone(), tag))?;
+            own.forgotten.add(at, tag);
+            Some(id)
+        });
+        if let Some(id) = id {
+            self.forget(id);
+        }
+    }
+
+    /// Registers a listener that has not been shown anything yet.
+    fn begin(
+        &mut self,
+        now_ms: i64,
+        session: SessionId,
+        at: &Path,
+        query: Query,
+        tag: Option<Tag>,
+    ) -> Result<ListenerId, ListenRefusal> {
+        let own = self.sessions.get(&session).ok_or(ListenRefusal::Closed)?;
+        let place = (at.clone(), tag);
+        if LISTENS_MAX <= own.listens.len() && !own.listens.contains_key(&place) {
+            return Err(ListenRefusal::TooMany);
+        }
+        let pass = self.published.door.read(&own.identity, now_ms, &self.published.tree, at, &query)?;
+        if let Some(id) = own.listens.get(&place).copied() {
+            self.forget(id);
+        }
+        let id = ListenerId(self.listeners_made);
+        self.listeners_made += 1;
+        self.indexes.ensure(at, &query, &self.published.tree);
+        let query = self.places.entry(at).add(query, id);
+        self.watch(id, &pass);
+        self.listeners.insert(id, Listener { session, at: at.clone(), query, tag, pass, is_new: true });
+        if let Some(own) = self.sessions.get_mut(&session) {
+            own.forgotten.told(at, tag);
+            // Told only now, a revocation from before would end the new listener at its client.
+            if let Some(lag) = &mut own.lag {
+                let is_old = |revoked: &Revoked| revoked.at == *at && revoked.tag == tag;
+                lag.held.retain(|item| !matches!(item, Item::Revoked(revoked) if is_old(revoked)));
+            }
+            own.listens.insert(place, id);
+        }
+        Ok(id)
+    }
+
+    /// All that a listener shows, unless its client knows that.
+    pub(super) fn first_push(&self, id: ListenerId, known: Option<Option<Hash>>) -> Option<Push> {
+        let Listener { at, query, tag, .. } = self.listeners.get(&id)?;
+        let tree = &self.published.tree;
+        let node = if query.is_everything() {
+            tree.get(at).cloned()
+        } else {
+            self.indexes.view(at, query, tree).ok().and_then(|view| view.to_node())
+        };
+        let is_known = match (known, &node) {
+            (Some(Some(hash)), Some(node)) => node.has_hash(hash),
+            (Some(None), None) => true,
+            (Some(_), _) | (None, _) => false,
+        };
+        let body = Body::new(at.clone(), Content::Put(node));
+        (!is_known).then(|| Push { body: Arc::new(body), tag: *tag })
+    }
+
+    pub(super) fn mark_shown(&mut self, ids: impl IntoIterator<Item = ListenerId>) {
+        for id in ids {
+            if let Some(listener) = self.listeners.get_mut(&id) {
+                listener.is_new = false;
+            }
+        }
+    }
+
+    /// Drops a listener that its session no longer names.
+    pub(super) fn forget(&mut self, id: ListenerId) {
+        self.unwatch(id);
+        self.unjudged.remove(&id);
+        let Some(Listener { at, query, .. }) = self.listeners.remove(&id) else { return };
+        let Some(standing) = self.places.get_mut(&at) else { return };
+        standing.remove(&query, id);
+        self.indexes.retain(&at, |by| standing.queries().any(|(query, _)| query.orders_by(by)));
+        if standing.is_empty() {
+            self.places.remove(&at);
+        }
+    }
+}

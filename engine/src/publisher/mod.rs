@@ -1,0 +1,134 @@
+//! Routes each durable commit to the listeners it touches.
+//!
+//! Why after the log: a client must never be shown a value that a crash can take back.
+
+mod judging;
+mod lagging;
+mod listening;
+mod routing;
+
+pub use listening::{Listen, ListenRefusal};
+
+use crate::delivery::{Answer, Delivery, Item, Outboxes};
+use crate::door::{Identity, Pass};
+use crate::forgotten::Forgotten;
+use crate::indexes::Indexes;
+use crate::log::Durable;
+use crate::path_map::PathMap;
+use crate::published::Published;
+use crate::request::{SessionId, Ticket, Verdict};
+use crate::standing::{ListenerId, Standing, Tag};
+use hearth_tree::{Path, Query};
+use lagging::Lag;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What everybody may see of one database, and who is told when it changes.
+#[derive(Debug)]
+pub struct Publisher {
+    published: Arc<Published>,
+    sessions: BTreeMap<SessionId, Session>,
+    listeners: BTreeMap<ListenerId, Listener>,
+    listeners_made: u64,
+    places: PathMap<Standing>,
+    indexes: Indexes,
+    /// Listeners whose permission depends on a place.
+    looks: PathMap<BTreeSet<ListenerId>>,
+    /// Listeners whose permission depends on the time.
+    clock_watchers: BTreeSet<ListenerId>,
+    /// Listeners that are suspended: not served until they are judged again, because rules or identity have changed since.
+    unjudged: BTreeSet<ListenerId>,
+}
+
+#[derive(Debug)]
+struct Session {
+    identity: Identity,
+    listens: BTreeMap<(Path, Option<Tag>), ListenerId>,
+    forgotten: Forgotten,
+    lag: Option<Lag>,
+}
+
+#[derive(Debug)]
+struct Listener {
+    session: SessionId,
+    at: Path,
+    query: Arc<Query>,
+    tag: Option<Tag>,
+    pass: Pass,
+    /// Whether it has not been shown anything yet, because there was no room for that.
+    is_new: bool,
+}
+
+/// What one step has to say, by session.
+type Round = BTreeMap<SessionId, Delivery>;
+
+impl Publisher {
+    /// Goes on from what is published.
+    pub fn new(published: Published) -> Self {
+        Self {
+            published: Arc::new(published),
+            sessions: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            listeners_made: 0,
+            places: PathMap::new(),
+            indexes: Indexes::default(),
+            looks: PathMap::new(),
+            clock_watchers: BTreeSet::new(),
+            unjudged: BTreeSet::new(),
+        }
+    }
+
+    /// What everybody may see now; readers load it and wait for nobody.
+    pub const fn published(&self) -> &Arc<Published> {
+        &self.published
+    }
+
+    /// A session begins.
+    pub fn open(&mut self, session: SessionId, identity: Identity) {
+        let (listens, forgotten) = (BTreeMap::new(), Forgotten::default());
+        self.sessions.insert(session, Session { identity, listens, forgotten, lag: None });
+    }
+
+    /// A session has ended; its listeners are gone.
+    pub fn close(&mut self, session: SessionId) {
+        let session = self.sessions.remove(&session);
+        for id in session.into_iter().flat_map(|session| session.listens.into_values()) {
+            self.forget(id);
+        }
+    }
+
+    /// Gives a session what is published, in its turn. Why not just [`Publisher::published`]: that may be ahead of the news
+    /// on their way to the session, and a client that reads a value and is then told an older one believes the older.
+    pub fn read(&mut self, session: SessionId, ticket: Ticket, outboxes: &mut impl Outboxes) {
+        let published = self.published.clone();
+        let items = vec![Item::Answer(Answer::Read(ticket, published.clone()))];
+        self.hand_out(Round::from([(session, Delivery { items })]), &published, outboxes);
+    }
+
+    /// Shows a group of commits, one after the other, and answers those who asked for them. Where other rules begin among
+    /// them, nobody is told anything from there on that they do not allow: who listens is suspended until it is judged by
+    /// them, at the latest when there is news for it; see [`Publisher::judge_some`].
+    pub fn publish(&mut self, now_ms: i64, group: Durable<Vec<Verdict>>, outboxes: &mut impl Outboxes) {
+        for verdict in group.into_inner() {
+            let before = self.published.clone();
+            let mut round = Round::new();
+            if let Some(commit) = verdict.commit {
+                let tree = before.tree.apply(&commit.change);
+                self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
+                let door = before.door.clone();
+                self.published = Arc::new(Published { revision: commit.revision, tree, door });
+                outboxes.show(&self.published);
+            }
+            if let Some(door) = verdict.door {
+                self.published = Arc::new(Published { door, ..Published::clone(&self.published) });
+                outboxes.show(&self.published);
+                self.unjudged = self.listeners.keys().copied().collect();
+            }
+            if let Some(ticket) = verdict.ticket {
+                let answer = Item::Answer(Answer::Write(ticket, verdict.outcome));
+                round.entry(verdict.session).or_default().items.push(answer);
+            }
+            self.hand_out(round, &before, outboxes);
+        }
+    }
+}
