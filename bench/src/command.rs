@@ -1,0 +1,75 @@
+//! The command line.
+
+use crate::subject::ServerArguments;
+use crate::table::Format;
+use crate::trouble::Trouble;
+use crate::{fanout, idle, peer, query, rest, set, start};
+use std::io::{self, Write};
+
+/// Measures a Hearth server over real sockets, beside bare programs that send the same bytes.
+#[derive(Debug, clap::Parser)]
+#[command(name = "hearth-bench", version)]
+pub(crate) struct Command {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Act {
+    /// One writes, many listen at the same place: deliveries by processor time, and how late the last one is.
+    Fanout(Run<fanout::Arguments>),
+    /// Acknowledged writes, by one client and by many, one or several under way.
+    Set(Run<set::Arguments>),
+    /// Memory of connections that do nothing, and of one listener each.
+    Idle(Run<idle::Arguments>),
+    /// How long until the server listens, and its memory then.
+    Start(Run<start::Arguments>),
+    /// The last 100 of many children: the first answer, and writes that move the window.
+    Query(Run<query::Arguments>),
+    /// Small reads and writes over HTTP.
+    Rest(Run<rest::Arguments>),
+    /// A bare program to compare with; the others start it.
+    #[command(hide = true)]
+    Peer {
+        #[command(subcommand)]
+        peer: peer::Peer,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Run<A: clap::Args> {
+    #[command(flatten)]
+    server: ServerArguments,
+    /// How to print the figures.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    #[command(flatten)]
+    own: A,
+}
+
+impl Command {
+    /// Measures, and prints.
+    pub(crate) async fn run(self) -> Result<(), Trouble> {
+        let (table, format) = match self.act {
+            Act::Fanout(run) => (fanout::run(&run.server, &run.own).await?, run.format),
+            Act::Set(run) => (set::run(&run.server, &run.own).await?, run.format),
+            Act::Idle(run) => (idle::run(&run.server, &run.own).await?, run.format),
+            Act::Start(run) => (start::run(&run.server, &run.own)?, run.format),
+            Act::Query(run) => (query::run(&run.server, &run.own).await?, run.format),
+            Act::Rest(run) => (rest::run(&run.server, &run.own).await?, run.format),
+            Act::Peer { peer } => return peer.run().await,
+        };
+        write!(io::stdout(), "{}", table.rendered(format)).map_err(Trouble::Output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Command;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Command::command().debug_assert();
+    }
+}

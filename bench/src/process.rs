@@ -1,0 +1,120 @@
+//! What the kernel says about a process: processor time by thread, and memory.
+//!
+//! Why `schedstat` first: `stat` counts in ticks of 10 ms, which is more than many of the things measured here take.
+
+use crate::trouble::Trouble;
+use rustix::param::clock_ticks_per_second;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// A process that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Process {
+    pub(crate) id: u32,
+}
+
+/// Processor time, of user and system together, by the names of the threads. Threads that have ended are not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CpuTime(pub(crate) BTreeMap<String, Duration>);
+
+impl CpuTime {
+    pub(crate) fn total(&self) -> Duration {
+        self.0.values().sum()
+    }
+
+    /// What has come since an earlier reading.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let since = |(name, &time): (&String, &Duration)| {
+            (name.clone(), time.saturating_sub(earlier.0.get(name).copied().unwrap_or_default()))
+        };
+        Self(self.0.iter().map(since).collect())
+    }
+}
+
+impl Process {
+    /// Processor time until now.
+    pub(crate) fn cpu(self) -> Result<CpuTime, Trouble> {
+        self.read_cpu().map_err(|error| Trouble::Figures { process: self.id, error })
+    }
+
+    fn read_cpu(self) -> io::Result<CpuTime> {
+        let mut cpu = CpuTime::default();
+        for task in fs::read_dir(format!("/proc/{}/task", self.id))? {
+            let task = task?.path();
+            let Ok(name) = fs::read_to_string(task.join("comm")) else { continue }; // It has just ended.
+            *cpu.0.entry(name.trim_end().to_owned()).or_default() += time_of_task(&task)?;
+        }
+        Ok(cpu)
+    }
+
+    /// Memory that is in use now, in bytes.
+    pub(crate) fn resident_bytes(self) -> Result<u64, Trouble> {
+        let figures = |error| Trouble::Figures { process: self.id, error };
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id)).map_err(figures)?;
+        resident_in(&status).ok_or_else(|| figures(unexpected("`status` has no line `VmRSS`")))
+    }
+}
+
+fn time_of_task(task: &Path) -> io::Result<Duration> {
+    if let Ok(text) = fs::read_to_string(task.join("schedstat")) {
+        return time_in_schedstat(&text).ok_or_else(|| unexpected("`schedstat` begins with no number"));
+    }
+    let text = fs::read_to_string(task.join("stat"))?;
+    time_in_stat(&text, clock_ticks_per_second()).ok_or_else(|| unexpected("`stat` has too few fields"))
+}
+
+fn unexpected(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Nanoseconds on a processor are the first field.
+fn time_in_schedstat(text: &str) -> Option<Duration> {
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Ticks of user and system are the 14th and 15th field. The second, the name, may hold anything but ends with the last
+/// parenthesis.
+fn time_in_stat(text: &str, ticks_per_second: u64) -> Option<Duration> {
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(11);
+    let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_nanos(ticks * 1_000_000_000 / ticks_per_second))
+}
+
+fn resident_in(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_found_in_what_the_kernel_writes() {
+        let stat = "7 (a) (b) S 1 7 7 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 4 0 100 0 0";
+        assert_eq!(time_in_stat(stat, 100), Some(Duration::from_secs(3)));
+        assert_eq!(time_in_stat("7 (a) S 1", 100), None);
+        assert_eq!(time_in_schedstat("1500 20 3\n"), Some(Duration::from_nanos(1_500)));
+        assert_eq!(time_in_schedstat(""), None);
+        assert_eq!(resident_in("Name:\tx\nVmRSS:\t   12 kB\nVmData:\t 1 kB\n"), Some(12 * 1_024));
+        assert_eq!(resident_in("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn this_process_takes_time_and_memory() {
+        let own = Process { id: std::process::id() };
+        let before = own.cpu().unwrap();
+        let until = std::time::Instant::now() + Duration::from_millis(50);
+        while std::time::Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        // Whoever is running is accounted when it stops.
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(Duration::ZERO < own.cpu().unwrap().since(&before).total());
+        assert!(0 < own.resident_bytes().unwrap());
+    }
+}

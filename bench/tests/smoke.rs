@@ -1,0 +1,103 @@
+//! Every bench runs against the real server with small numbers, and what it counts adds up. No time is looked at.
+
+#![expect(clippy::unwrap_used, reason = "what helps tests may end them")]
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// The server of the same build: whoever tests the workspace has it.
+fn server() -> PathBuf {
+    let server = PathBuf::from(env!("CARGO_BIN_EXE_hearth-bench")).with_file_name("hearth");
+    assert!(server.is_file(), "the server is not built: `cargo build --package hearth` comes first");
+    server
+}
+
+fn bench(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hearth-bench")).args(arguments).output().unwrap()
+}
+
+/// The rows that a bench prints.
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let server = server();
+    let arguments = [arguments, &["--format", "json", "--server", server.to_str().unwrap()]].concat();
+    let output = bench(&arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let mut printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_value(printed["rows"].take()).unwrap()
+}
+
+/// One column of all rows.
+fn column(rows: &[Value], name: &str) -> Vec<Value> {
+    rows.iter().map(|row| row[name].clone()).collect()
+}
+
+#[test]
+fn every_write_reaches_every_listener() {
+    let rows = rows(&["fanout", "--listeners", "5", "--writes", "7", "--rounds", "2"]);
+    let rivals = ["hearth", "tungstenite", "write(2)"];
+    assert_eq!(column(&rows, "who"), [rivals, rivals].concat());
+    assert_eq!(column(&rows, "in_flight"), ["1", "1", "1", "8", "8", "8"]);
+    assert_eq!(column(&rows, "deliveries"), [5 * 7; 6]);
+    assert!(
+        rows.iter().all(|row| row["last_listener_p50_us"].as_f64() <= row["last_listener_p99_us"].as_f64())
+    );
+}
+
+#[test]
+fn writes_are_acknowledged() {
+    let rows = rows(&["set", "--clients", "3", "--duration-ms", "50", "--rounds", "1"]);
+    assert_eq!(column(&rows, "clients"), ["1", "1", "3", "3", "3 x 8", "3 x 8"]);
+    assert!(rows.iter().all(|row| 0 < row["acknowledged"].as_u64().unwrap()), "{rows:?}");
+}
+
+#[test]
+fn connections_take_memory() {
+    let rows = rows(&["idle", "--connections", "20"]);
+    assert_eq!(column(&rows, "connections"), [0, 20, 20]);
+    assert!(rows.iter().all(|row| 0 < row["resident_bytes"].as_u64().unwrap()), "{rows:?}");
+}
+
+#[test]
+fn the_server_starts() {
+    let rows = rows(&["start", "--times", "3"]);
+    assert_eq!(column(&rows, "starts"), [3]);
+    assert!(0.0 < rows[0]["p50_ms"].as_f64().unwrap());
+}
+
+#[test]
+fn windows_move() {
+    let rows = rows(&["query", "--children", "10,300", "--writes", "5"]);
+    assert_eq!(column(&rows, "children"), [10, 10, 10, 300, 300, 300]);
+    assert_eq!(column(&rows, "moves"), [5; 6]);
+    let answered: Vec<_> = rows.iter().map(|row| row["first_answer_ms"].is_number()).collect();
+    assert_eq!(answered, [false, true, true, false, true, true]);
+}
+
+#[test]
+fn http_is_answered() {
+    let rows = rows(&["rest", "--connections", "2", "--duration-ms", "50"]);
+    assert_eq!(column(&rows, "request"), [json!("PUT"), json!("GET")]);
+    assert!(rows.iter().all(|row| 0 < row["answered"].as_u64().unwrap()), "{rows:?}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_one_sentence() {
+    for (arguments, expected) in [
+        (&["start", "--server", "/nowhere/hearth"][..], "`/nowhere/hearth` is not there: build it with"),
+        (&["start", "--url", "http://127.0.0.1:1"], "leave `--url` out"),
+        (&["idle", "--url", "http://127.0.0.1:1", "--connections", "1"], "cannot connect to 127.0.0.1:1"),
+        (&["set", "--url", "127.0.0.1"], "`http://HOST:PORT` is expected"),
+        (&["idle", "--connections", "0"], "0 is not in 1.."),
+        (&["idle", "--connections", "4000000000"], "file descriptors may be open"),
+        (&["fanout", "--lisen", "3"], "unexpected argument '--lisen'"),
+        (&["fanout", "--value-bytes", "9"], "9 is not in 10..=16000"),
+        (&["fan"], "unrecognized subcommand 'fan'"),
+    ] {
+        let output = bench(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.starts_with("hearth-bench: ") && said.contains(expected), "{arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
