@@ -7,7 +7,7 @@ use futures_util::{SinkExt, StreamExt};
 use hearth_tree::{Assignment, Path, ReadOptions, read_value};
 use hearth_wire::{
     ActingAs, Auth, Credential, CredentialKind, OnDisconnect, Outcome, Put, Request, RequestBody,
-    RequestNumber, ServerMessage, Status,
+    RequestNumber, ServerMessage, Status, Validator,
 };
 use std::fmt::Write as _;
 use std::fs;
@@ -95,7 +95,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.into()).unwrap()
 }
 
-type Socket = WebSocketStream<TcpStream>;
+/// A WebSocket whose server is judged with every message.
+struct Socket {
+    stream: WebSocketStream<TcpStream>,
+    validator: Validator,
+}
 
 /// Opens a WebSocket with these headers instead of its own; the status, if it is refused.
 async fn connect(server: &Server, ns: &str, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
@@ -106,7 +110,8 @@ async fn connect(server: &Server, ns: &str, headers: &[(&'static str, &str)]) ->
     }
     let stream = TcpStream::connect(server.address).await.unwrap();
     match client_async(request, stream).await {
-        Ok((mut socket, _)) => {
+        Ok((stream, _)) => {
+            let mut socket = Socket { stream, validator: Validator::new() };
             assert!(matches!(receive(&mut socket).await, ServerMessage::Control(_)));
             Ok(socket)
         }
@@ -117,7 +122,9 @@ async fn connect(server: &Server, ns: &str, headers: &[(&'static str, &str)]) ->
 
 async fn receive(socket: &mut Socket) -> ServerMessage {
     loop {
-        if let Message::Text(text) = socket.next().await.unwrap().unwrap() {
+        if let Message::Text(text) = socket.stream.next().await.unwrap().unwrap() {
+            socket.validator.sent(text.as_bytes());
+            assert_eq!(socket.validator.findings(), [""; 0]);
             return ServerMessage::parse(text.as_bytes(), &ReadOptions::default()).unwrap();
         }
     }
@@ -127,7 +134,9 @@ async fn receive(socket: &mut Socket) -> ServerMessage {
 async fn ask(socket: &mut Socket, body: RequestBody) -> Result<(), String> {
     let action = body.action();
     let request = Request { number: RequestNumber(1), body };
-    socket.send(Message::text(request.to_text())).await.unwrap();
+    let text = request.to_text();
+    socket.validator.received(text.as_bytes());
+    socket.stream.send(Message::text(text)).await.unwrap();
     loop {
         if let ServerMessage::Reply(reply) = receive(socket).await {
             return match reply.outcome(action, &ReadOptions::default()).unwrap() {
@@ -673,7 +682,7 @@ fn every_problem_of_rules_is_told() {
 /// Why the server closes, after whatever else it says.
 async fn goodbye(socket: &mut Socket) -> CloseFrame {
     loop {
-        if let Message::Close(frame) = socket.next().await.unwrap().unwrap() {
+        if let Message::Close(frame) = socket.stream.next().await.unwrap().unwrap() {
             return frame.unwrap();
         }
     }

@@ -169,7 +169,7 @@ mod tests {
     use crate::mode::{Dev, Reach};
     use futures_util::{SinkExt, StreamExt};
     use hearth_tree::Path;
-    use hearth_wire::Addressed;
+    use hearth_wire::{Addressed, Validator};
     use tokio::net::TcpStream;
     use tokio_tungstenite::tungstenite::Message;
 
@@ -192,9 +192,18 @@ mod tests {
             let url = format!("ws://{address}/.ws?v=5");
             let (mut socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
             let arm = r#"{"t": "d", "d": {"r": 1, "a": "o", "b": {"p": "/ada", "d": "offline"}}}"#;
+            let mut validator = Validator::new();
+            validator.received(arm.as_bytes());
             socket.send(Message::text(arm)).await.unwrap();
-            // The handshake and a ping come, too.
-            while !socket.next().await.unwrap().unwrap().to_text().unwrap().contains(r#""s":"ok""#) {}
+            loop {
+                // A ping comes, too.
+                let Message::Text(text) = socket.next().await.unwrap().unwrap() else { continue };
+                validator.sent(text.as_bytes());
+                assert_eq!(validator.findings(), [""; 0]);
+                if text.contains(r#""s":"ok""#) {
+                    break;
+                }
+            }
             socket
         };
         let _socket = tokio::select! {

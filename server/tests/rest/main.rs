@@ -5,6 +5,7 @@ mod case;
 mod client;
 mod expected;
 mod public;
+mod reported;
 mod server;
 mod streams;
 
