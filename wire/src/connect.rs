@@ -81,7 +81,7 @@ impl fmt::Debug for ConnectParams {
 }
 
 /// The value of a parameter, if it is there.
-fn find<'q>(query: &'q str, name: &'static str) -> Result<Option<Cow<'q, str>>, ConnectError> {
+pub(crate) fn find<'q>(query: &'q str, name: &'static str) -> Result<Option<Cow<'q, str>>, ConnectError> {
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let mut values = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value);
     match (values.next(), values.next()) {
@@ -91,7 +91,7 @@ fn find<'q>(query: &'q str, name: &'static str) -> Result<Option<Cow<'q, str>>, 
 }
 
 /// The text without percent-encoding. What is no encoding stays as it is; what is not UTF-8 becomes U+FFFD.
-fn decoded(text: &str) -> Cow<'_, str> {
+pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('%');
     let Some(start) = parts.next().filter(|start| start.len() < text.len()) else {
         return text.into();

@@ -11,6 +11,7 @@ mod handshake;
 mod hash;
 mod namespace;
 mod number;
+mod poll;
 mod push;
 mod query;
 mod received;
@@ -32,6 +33,10 @@ pub use handshake::{HANDSHAKE_TIME_MS_MIN, Handshake, PROTOCOL_VERSION};
 pub use hash::{CompoundHash, CompoundHashError, Held};
 pub use namespace::{Addressed, NAMESPACE_CHARS_MAX, Namespace, NamespaceError};
 pub use number::{RequestNumber, Tag};
+pub use poll::{
+    Callback, SEGMENT_CHARS_MAX, SEGMENTS_AHEAD_MAX, Script, Segment, SegmentError, Segments, Ticket, Visit,
+    VisitError, farewell_page,
+};
 pub use push::{Body, Push, RangeData};
 pub use query::{QueryError, QueryText};
 pub use received::{ReceiveError, ServerMessage};
