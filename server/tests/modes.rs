@@ -3,12 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "what helps tests may end them")]
 
+mod polls;
+
 use futures_util::{SinkExt, StreamExt};
 use hearth_tree::{Assignment, Path, ReadOptions, read_value};
 use hearth_wire::{
     ActingAs, Auth, Credential, CredentialKind, OnDisconnect, Outcome, Put, Request, RequestBody,
     RequestNumber, ServerMessage, Status, Validator,
 };
+use polls::Polls;
+use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -172,12 +176,25 @@ enum End {
 }
 use End::{Bound, Disbelieved, Free, Turned};
 
+/// What carries the messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transport {
+    WebSocket,
+    LongPolling,
+}
+
 /// Where a request says that it goes and comes from, what it shows, and what comes of it.
 type Row<'a> = (&'a [(&'static str, &'a str)], Option<&'a str>, End);
 
 async fn check(server: &Server, rows: &[Row<'_>]) {
     for &(headers, credential, expected) in rows {
-        assert_eq!(end(server, headers, credential).await, expected, "{headers:?} with {credential:?}");
+        for transport in [Transport::WebSocket, Transport::LongPolling] {
+            let found = match transport {
+                Transport::WebSocket => end(server, headers, credential).await,
+                Transport::LongPolling => end_of_polls(server, headers, credential),
+            };
+            assert_eq!(found, expected, "{transport:?}, {headers:?} with {credential:?}");
+        }
         // Over REST an empty credential is none.
         if credential != Some("") {
             check_rest(server, headers, credential, expected);
@@ -271,6 +288,35 @@ async fn end(server: &Server, headers: &[(&'static str, &str)], credential: Opti
     }
 }
 
+/// The same by long polling: the request that begins the session has the headers. Its answer is a script, so where they
+/// say nothing of where it comes from, a page of the server's own has sent it.
+fn end_of_polls(server: &Server, headers: &[(&str, &str)], credential: Option<&str>) -> End {
+    let host = headers.iter().find_map(|&(name, value)| (name == "host").then_some(value));
+    let own = format!("http://{}/page", host.unwrap_or_default());
+    let own: &[_] = if host.is_some() && headers.len() == 1 { &[("referer", own.as_str())] } else { &[] };
+    let headers = &[headers, own].concat();
+    let mut client = match Polls::start(&server.address.to_string(), "ns=demo", headers) {
+        Ok(client) => client,
+        Err(status) => return Turned(status),
+    };
+    if let Some(credential) = credential {
+        let action = if credential == UNSIGNED { "auth" } else { "gauth" };
+        let answer = client.ask(action, &json!({"cred": credential}));
+        if answer["s"] != "ok" {
+            assert_eq!(answer["s"], Status::InvalidToken.as_str());
+            return Disbelieved;
+        }
+    }
+    let answer = client.ask("p", &json!({"p": "/a", "d": 1}));
+    if answer["s"] == "ok" {
+        return Free;
+    }
+    assert_eq!(answer["s"], Status::PermissionDenied.as_str());
+    Bound
+}
+
+/// What a browser says of scripts of another site.
+const CROSS_SITE: (&str, &str) = ("sec-fetch-site", "cross-site");
 const OWNER: Option<&str> = Some("owner");
 const TOKEN: Option<&str> = Some(UNSIGNED);
 
@@ -320,6 +366,15 @@ async fn a_server_for_development_is_for_this_machine_alone() {
             (&[("origin", "")], None, Turned(403)),
             (&[("origin", "capacitor://localhost")], None, Turned(403)),
             (&[("sec-fetch-site", "cross-site")], None, Turned(403)),
+            // Scripts, of which a browser says only the site and the page before.
+            (&[CROSS_SITE, ("referer", "http://localhost:5173/a/b?c")], OWNER, Free),
+            (&[CROSS_SITE, ("referer", "http://localhost:5173")], TOKEN, Free),
+            (&[CROSS_SITE, ("referer", "https://evil.example/")], None, Turned(403)),
+            (&[CROSS_SITE, ("referer", "https://evil.example/http://localhost:5173/")], None, Turned(403)),
+            (&[CROSS_SITE, ("referer", "http://localhost:5173@evil.example/")], None, Turned(403)),
+            (&[CROSS_SITE, ("referer", "http://localhost.evil.example/")], None, Turned(403)),
+            (&[CROSS_SITE, ("referer", "about:blank")], None, Turned(403)),
+            (&[("origin", "null"), ("referer", "http://localhost:5173/")], None, Turned(403)),
         ],
     )
     .await;
@@ -342,6 +397,8 @@ async fn pages_of_others_are_nobody_to_the_rules() {
             (&[("origin", "null")], OWNER, Disbelieved),
             (&[("sec-fetch-site", "cross-site")], OWNER, Disbelieved),
             (&[("sec-fetch-site", "cross-site")], TOKEN, Disbelieved),
+            (&[CROSS_SITE, ("referer", "capacitor://localhost/")], OWNER, Free),
+            (&[CROSS_SITE, ("referer", "https://evil.example/")], OWNER, Disbelieved),
             (&[("origin", "capacitor://localhost")], OWNER, Free),
             (&[("origin", "http://10.1.1.1:80")], TOKEN, Free),
             (&[("origin", "http://10.1.1.1:81")], TOKEN, Disbelieved),

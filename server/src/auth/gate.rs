@@ -82,6 +82,12 @@ pub(crate) async fn keep(State(mode): State<Arc<Mode>>, mut request: Request, ne
 }
 
 impl Gate {
+    /// As of a request that says nothing of where it comes from.
+    #[cfg(test)]
+    pub(crate) const fn of_program(mode: Arc<Mode>) -> Self {
+        Self { mode, from: From::Friend }
+    }
+
     fn admit(mode: Arc<Mode>, uri: &Uri, headers: &HeaderMap) -> Result<Self, Turned> {
         let from = match &*mode {
             // Nothing here is believed because of where it comes from.
@@ -169,6 +175,8 @@ fn check_host(dev: &Dev, headers: &HeaderMap) -> Result<(), Turned> {
 /// Where a request comes from: what `Origin` says, otherwise `Sec-Fetch-Site`. A browser leaves the second out too, where
 /// the server is not on its own machine and has no certificate. An answer that is data is then of no use to a page of
 /// another origin, and the headers of a program are as few; but a script would be run, so it takes a `Referer` to get one.
+/// With a `Referer`, too, a page at `localhost` may load scripts from `127.0.0.1`, which is another site: a page can leave
+/// it out, but cannot write another one's name there.
 fn origin_of(dev: &Dev, uri: &Uri, headers: &HeaderMap) -> Result<From, Turned> {
     let host = single(headers, &HOST)?.unwrap_or_default();
     let is_friend = |text: &str| {
@@ -176,11 +184,13 @@ fn origin_of(dev: &Dev, uri: &Uri, headers: &HeaderMap) -> Result<From, Turned> 
             origin.is_loopback() || dev.allowed.contains(&origin) || is_own(&origin, host)
         })
     };
+    let is_linked = || Ok(single(headers, &REFERER)?.and_then(origin_of_url).is_some_and(is_friend));
     let is_friend = match (single(headers, &ORIGIN)?, single(headers, &SEC_FETCH_SITE)?) {
         (Some(origin), _) => is_friend(origin),
-        (None, Some(site)) => site != "cross-site",
+        (None, Some("cross-site")) => is_linked()?,
+        (None, Some(_)) => true,
         (None, None) if is_script(uri) && !Host::parse(host).is_some_and(|host| host.is_loopback()) => {
-            single(headers, &REFERER)?.and_then(origin_of_url).is_some_and(is_friend)
+            is_linked()?
         }
         (None, None) => true,
     };

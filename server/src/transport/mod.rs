@@ -1,6 +1,8 @@
 //! How clients reach the server.
 
 mod accept;
+mod long_poll;
+mod opening;
 mod public;
 mod pulse;
 mod rest;

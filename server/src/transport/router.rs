@@ -1,5 +1,6 @@
 //! Which request goes where.
 
+use super::long_poll::{self, Lines};
 use super::{rest, websocket};
 use crate::auth;
 use crate::database::Databases;
@@ -7,7 +8,7 @@ use crate::keep_alive::KeepAlive;
 use crate::mode::Mode;
 use crate::sessions::Sessions;
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::middleware::{from_fn_with_state, map_response};
@@ -30,6 +31,9 @@ pub struct Server {
 pub fn router(server: Server) -> Router {
     Router::new()
         .route("/.ws", get(websocket::upgrade))
+        // A goodbye may come as a beacon, and those are posted.
+        .route("/.lp", get(long_poll::serve).post(long_poll::serve))
+        .layer(Extension(Arc::<Lines>::default()))
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(async || "ok\n"))
         .fallback(serve)

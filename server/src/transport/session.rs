@@ -4,14 +4,14 @@
 //! take more. What the client cannot take stays in a bounded queue, and where that is full it gets one difference instead.
 
 use super::Server;
-use crate::auth::Gate;
+use super::opening::Opening;
 use crate::connection::{Connection, Next};
 use crate::database::{Database, Stopped};
 use crate::random::session_name;
 use crate::sessions::{Entry, Stay};
 use crate::threads::{Outbox, SessionMessage};
 use hearth_engine::{Delivery, Identity, SessionId};
-use hearth_wire::{Assembled, ConnectParams, Handshake, ServerControl};
+use hearth_wire::{Assembled, Handshake, ServerControl, SessionId as Name};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
@@ -23,20 +23,12 @@ pub(super) const SKIPPED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Deliveries that wait for a connection. One that falls further behind gets one difference instead.
 const OUTBOX: usize = 64;
 
-/// Whose session begins, and where.
-pub(super) struct Opening {
-    pub(super) database: Database,
-    pub(super) gate: Gate,
-    pub(super) params: ConnectParams,
-    /// How the client calls this server: the handshake tells it to come back there.
-    pub(super) host: String,
-}
-
 /// A client's session. Whoever opens one must [end](Session::end) it, or what it has armed is never made.
 pub(super) struct Session {
     connection: Connection,
     database: Database,
     id: SessionId,
+    name: Name,
     deliveries: mpsc::Receiver<Delivery>,
     is_lagging: Arc<AtomicBool>,
 }
@@ -84,9 +76,19 @@ impl Session {
         let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
         database.open(id, Identity::nobody(), outbox).await?;
         let mut connection = Connection::new(database.clone(), gate, id, Identity::nobody());
-        let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name) };
+        let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name.clone()) };
         connection.say(&ServerControl::Handshake(handshake));
-        Ok((Self { connection, database, id, deliveries, is_lagging }, Leash { entry, stay }))
+        Ok((Self { connection, database, id, name, deliveries, is_lagging }, Leash { entry, stay }))
+    }
+
+    /// How its client knows it.
+    pub(super) const fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Tells the client something about the connection.
+    pub(super) fn say(&mut self, control: &ServerControl) {
+        self.connection.say(control);
     }
 
     /// Whether it can take another message.

@@ -1,23 +1,26 @@
 //! The WebSocket transport (wire reference 1.1, 2).
 
 use super::Server;
-use super::pulse::Watched;
-use super::session::{MESSAGE_BYTES_MAX, OpenError, Opening, Pull, SKIPPED_BYTES_MAX, Session};
+use super::long_poll::Lines;
+use super::opening::{Opening, refuse};
+use super::pulse::{Pulse, Watched};
+use super::session::{Leash, MESSAGE_BYTES_MAX, OpenError, Pull, SKIPPED_BYTES_MAX, Session};
 use crate::auth::Gate;
 use crate::connection::Next;
-use crate::database::{Database, FindError, Stopped};
+use crate::database::Stopped;
 use crate::sessions::Stay;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CONNECTION, HOST, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::{SinkExt, StreamExt};
-use hearth_wire::{Addressed, Assembler, ConnectParams, FrameLimits, split};
+use hearth_wire::{Assembler, ConnectParams, FrameLimits, ServerControl, split};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_tungstenite::WebSocketStream;
@@ -30,21 +33,30 @@ const BUFFER_BYTES: usize = 4 * 1024;
 /// Times of asking whether a client lives until one that does not answer is taken for gone.
 const PINGS_UNANSWERED: u32 = 2;
 
-type Socket = WebSocketStream<Watched<TokioIo<hyper::upgrade::Upgraded>>>;
+pub(super) type Socket = WebSocketStream<Watched<TokioIo<hyper::upgrade::Upgraded>>>;
+
+/// A socket whose client is watched.
+pub(super) struct Carrier {
+    pub(super) socket: Socket,
+    pulse: Pulse,
+    /// How often the client is asked whether it lives.
+    ping: Duration,
+}
 
 /// Answers the upgrade, and serves the connection in a task of its own.
 pub(super) async fn upgrade(
     State(server): State<Server>,
     Extension(gate): Extension<Gate>,
+    Extension(lines): Extension<Arc<Lines>>,
     mut request: Request,
 ) -> Response {
     let stay = server.sessions.stay();
-    match prepare(&server, &mut request).await {
+    match prepare(&server, gate, &mut request).await {
         Err(refusal) => refusal,
         Ok(prepared) => {
             let accept = prepared.accept.clone();
             tokio::spawn(async move {
-                if let Err(error) = prepared.serve(&server, gate, stay).await {
+                if let Err(error) = prepared.serve(&server, &lines, stay).await {
                     tracing::debug!(%error, "a WebSocket ended");
                 }
             });
@@ -62,13 +74,10 @@ pub(super) async fn upgrade(
 struct Prepared {
     upgrade: OnUpgrade,
     accept: String,
-    database: Database,
-    host: String,
-    params: ConnectParams,
+    opening: Opening,
 }
 
-async fn prepare(server: &Server, request: &mut Request) -> Result<Prepared, Response> {
-    let refuse = |text: &str| (StatusCode::BAD_REQUEST, format!("{text}\n")).into_response();
+async fn prepare(server: &Server, gate: Gate, request: &mut Request) -> Result<Prepared, Response> {
     let headers = request.headers();
     let is_upgrade = has_token(headers, &UPGRADE, "websocket") && has_token(headers, &CONNECTION, "upgrade");
     if !is_upgrade || !has_token(headers, &SEC_WEBSOCKET_VERSION, "13") {
@@ -78,21 +87,12 @@ async fn prepare(server: &Server, request: &mut Request) -> Result<Prepared, Res
         return Err(refuse("the header `Sec-WebSocket-Key` is missing"));
     };
     let accept = derive_accept_key(key.as_bytes());
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default().to_owned();
     let params = ConnectParams::parse(request.uri().query().unwrap_or_default());
     let params = params.map_err(|error| refuse(&error.to_string()))?;
-    let name =
-        Addressed::find(params.namespace.as_deref(), &host).map_err(|error| refuse(&error.to_string()))?;
-    let database = server.databases.find(&name).await.map_err(|error| {
-        let status = match error {
-            FindError::Unknown { .. } => StatusCode::NOT_FOUND,
-            FindError::Stopped(_) => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        (status, format!("{error}\n")).into_response()
-    })?;
+    let opening = Opening::find(server, gate, params, headers).await?;
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let upgrade = upgrade.ok_or_else(|| refuse("this connection cannot be upgraded"))?;
-    Ok(Prepared { upgrade, accept, database, host, params })
+    Ok(Prepared { upgrade, accept, opening })
 }
 
 /// Whether a header that lists tokens has this one.
@@ -103,7 +103,7 @@ fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
 
 /// Why a connection ended before its time.
 #[derive(Debug, thiserror::Error)]
-enum ServeError {
+pub(super) enum ServeError {
     #[error("the connection was not upgraded: {0}")]
     Upgrade(#[from] hyper::Error),
     #[error(transparent)]
@@ -117,42 +117,73 @@ enum ServeError {
 }
 
 impl Prepared {
-    async fn serve(self, server: &Server, gate: Gate, stay: Stay) -> Result<(), ServeError> {
-        let Self { upgrade, database, host, params, .. } = self;
+    async fn serve(self, server: &Server, lines: &Lines, stay: Stay) -> Result<(), ServeError> {
+        let Self { upgrade, opening, .. } = self;
         let (upgraded, pulse) = Watched::new(TokioIo::new(upgrade.await?));
-        let ping = server.keep_alive.duration();
         let config = WebSocketConfig::default()
             .read_buffer_size(BUFFER_BYTES)
             .write_buffer_size(BUFFER_BYTES)
             .max_write_buffer_size(SKIPPED_BYTES_MAX)
             .max_message_size(Some(SKIPPED_BYTES_MAX))
             .max_frame_size(Some(SKIPPED_BYTES_MAX));
-        let mut socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
-        let opening = Opening { database, gate, params, host };
-        let (mut session, mut leash) = Session::open(server, opening, stay).await?;
-        let mut goodbye = None;
-        let served = tokio::select! {
-            served = run(&mut socket, &mut session, ping) => served,
-            () = pulse.lost(ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
-            pull = leash.pulled() => {
-                goodbye = match pull {
-                    Pull::Followed => None,
-                    // Clients come back after that by themselves (wire reference 2.6).
-                    Pull::Closing => Some(CloseFrame { code: CloseCode::Away, reason: "".into() }),
-                };
+        let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
+        let carrier = Carrier { socket, pulse, ping: server.keep_alive.duration() };
+        let Some(name) = &opening.params.transport_session else {
+            let (session, leash) = Session::open(server, opening, stay).await?;
+            return carry(carrier, session, leash).await;
+        };
+        match lines.take_over(name, carrier).await {
+            Ok(()) => Ok(()),
+            // The client stays with long polling then (wire reference 14.5).
+            Err(Carrier { mut socket, .. }) => {
+                say(&mut socket, &ServerControl::Reset { host: opening.host }).await?;
+                close(&mut socket, None).await;
                 Ok(())
             }
-        };
-        let stay = session.end(leash).await?;
-        // The client may be gone already, and then there is nobody to say goodbye to.
-        drop(tokio::time::timeout(PAUSE, socket.close(goodbye)).await);
-        drop(stay);
-        served
+        }
     }
 }
 
-/// How long a goodbye may take.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Carries a session to its end.
+pub(super) async fn carry(
+    carrier: Carrier,
+    mut session: Session,
+    mut leash: Leash,
+) -> Result<(), ServeError> {
+    let Carrier { mut socket, pulse, ping } = carrier;
+    let mut goodbye = None;
+    let served = tokio::select! {
+        served = run(&mut socket, &mut session, ping) => served,
+        () = pulse.lost(ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
+        pull = leash.pulled() => {
+            goodbye = match pull {
+                Pull::Followed => None,
+                // Clients come back after that by themselves (wire reference 2.6).
+                Pull::Closing => Some(CloseFrame { code: CloseCode::Away, reason: "".into() }),
+            };
+            Ok(())
+        }
+    };
+    let stay = session.end(leash).await?;
+    close(&mut socket, goodbye).await;
+    drop(stay);
+    served
+}
+
+/// How long a word may take that is not part of the conversation.
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
+
+async fn close(socket: &mut Socket, goodbye: Option<CloseFrame>) {
+    // The client may be gone already, and then there is nobody to say goodbye to.
+    drop(tokio::time::timeout(PAUSE, socket.close(goodbye)).await);
+}
+
+/// Says something about the connection, before a session is carried.
+pub(super) async fn say(socket: &mut Socket, control: &ServerControl) -> Result<(), ServeError> {
+    feed(socket, control.to_text()).await?;
+    socket.flush().await?;
+    Ok(())
+}
 
 async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Result<(), ServeError> {
     let limits = FrameLimits { message_bytes_max: MESSAGE_BYTES_MAX, skipped_bytes_max: SKIPPED_BYTES_MAX };

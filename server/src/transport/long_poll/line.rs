@@ -1,0 +1,407 @@
+//! One session of long polling, from its start to its end or to the WebSocket that takes it over.
+//!
+//! Why news are taken only while a request waits for them: nothing is kept for a client that does not ask. What it has
+//! missed waits in the session's bounded queue, and where that is full it gets one difference, as on a slow WebSocket.
+
+use super::lines::{Lines, Place};
+use super::take_over::{TakeOver, control};
+use crate::connection::Next;
+use crate::database::Stopped;
+use crate::random::session_name;
+use crate::sessions::Stay;
+use crate::transport::Server;
+use crate::transport::opening::Opening;
+use crate::transport::session::{MESSAGE_BYTES_MAX, OpenError, SKIPPED_BYTES_MAX, Session};
+use crate::transport::websocket::{self, Carrier};
+use hearth_wire::{
+    Assembled, Callback, ClientControl, FrameLimits, Script, Segment, SegmentError, Segments, ServerControl,
+    Ticket,
+};
+use std::collections::VecDeque;
+use std::mem;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+/// The answer to a request.
+pub(super) type Answer = Result<Script, SegmentError>;
+
+/// What a session is asked.
+pub(super) enum Call {
+    /// Its client says something, and waits.
+    Poll { segments: Vec<Segment>, answer: oneshot::Sender<Answer> },
+    /// Its client leaves.
+    Farewell,
+    /// A WebSocket of its client may carry it from now on.
+    TakeOver(Box<Carrier>),
+}
+
+/// How long a session waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// How long a request is held when there is nothing to tell. Clients ask again after 25 s anyway.
+    hold: Duration,
+    /// How long a client may ask nothing before its session ends (wire reference 14.3).
+    silence: Duration,
+    /// The same, where the connection of a request that waited is gone: its client has given up the session, or its
+    /// browser asks again at once.
+    grace: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            hold: Duration::from_secs(20),
+            silence: Duration::from_secs(60),
+            grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Longest message that may say that long polling ends, with some room: others are not looked at twice.
+const END_BYTES_MAX: usize = 64;
+
+/// How a session begins.
+pub(super) struct Beginning {
+    pub(super) opening: Opening,
+    pub(super) callback: Callback,
+    /// Dropped, if there is no session.
+    pub(super) answer: oneshot::Sender<Script>,
+    pub(super) patience: Patience,
+}
+
+/// Why a session ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LineError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("the system has no random bytes: {0}")]
+    Random(#[from] getrandom::Error),
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    #[error(transparent)]
+    Socket(#[from] websocket::ServeError),
+}
+
+/// Lives a session from its start to its end.
+pub(super) async fn live(
+    server: &Server,
+    lines: &std::sync::Arc<Lines>,
+    beginning: Beginning,
+    stay: Stay,
+) -> Result<(), LineError> {
+    let Beginning { opening, callback, answer, patience } = beginning;
+    let password = session_name()?;
+    let (session, mut leash) = Session::open(server, opening, stay).await?;
+    let ticket = Ticket { id: session.name().clone(), password };
+    let mut line = Line::new(session, patience);
+    let Some((place, mut calls)) = lines.enter(ticket) else {
+        drop(line.session.end(leash).await?);
+        return Ok(());
+    };
+    let ended = if line.start(&callback, &place, answer) {
+        tokio::select! {
+            ended = line.carry(&mut calls) => ended?,
+            _ = leash.pulled() => End::Over,
+        }
+    } else {
+        End::Over
+    };
+    match ended {
+        End::TakenOver { carrier, last } => {
+            place.move_away(last);
+            drop(calls);
+            websocket::carry(*carrier, line.session, leash).await?;
+        }
+        End::Over => {
+            let stay = line.session.end(leash).await?;
+            // Whoever waits is told to begin anew: they find the place empty.
+            drop((place, calls, line.held));
+            drop(stay);
+        }
+    }
+    Ok(())
+}
+
+/// How long polling ends.
+enum End {
+    /// The session is over.
+    Over,
+    /// A WebSocket goes on with it; `last` is the number of the last message here.
+    TakenOver { carrier: Box<Carrier>, last: u64 },
+}
+
+/// A session that is polled.
+struct Line {
+    session: Session,
+    patience: Patience,
+    segments: Segments,
+    /// Messages that wait until the session has room.
+    unread: VecDeque<Assembled<'static>>,
+    /// The number of the next message to the client.
+    number: u64,
+    /// What nobody has taken yet.
+    untold: Script,
+    /// The request that waits.
+    held: Option<oneshot::Sender<Answer>>,
+    /// When a request that waits has waited long enough, or a client that does not ask is no more.
+    deadline: Instant,
+    take_over: TakeOver,
+}
+
+impl Line {
+    fn new(session: Session, patience: Patience) -> Self {
+        let limits =
+            FrameLimits { message_bytes_max: MESSAGE_BYTES_MAX, skipped_bytes_max: SKIPPED_BYTES_MAX };
+        Self {
+            session,
+            patience,
+            segments: Segments::new(limits),
+            unread: VecDeque::new(),
+            number: 0,
+            untold: Script::default(),
+            held: None,
+            deadline: Instant::now() + patience.silence,
+            take_over: TakeOver::default(),
+        }
+    }
+
+    /// Hands out the ticket and the handshake; false if nobody is there to take them.
+    fn start(&mut self, callback: &Callback, place: &Place, answer: oneshot::Sender<Script>) -> bool {
+        let mut script = Script::start(callback, place.ticket());
+        self.collect();
+        script.then(&mem::take(&mut self.untold));
+        answer.send(script).is_ok()
+    }
+
+    async fn carry(&mut self, calls: &mut mpsc::Receiver<Call>) -> Result<End, Stopped> {
+        loop {
+            if let Some(end) = self.read().await? {
+                return Ok(end);
+            }
+            if self.tell() {
+                self.session.drained().await?;
+            }
+            let is_held = self.held.is_some();
+            tokio::select! {
+                // With a request at hand and messages unread, others wait: so no more than theirs are kept.
+                call = calls.recv(), if !is_held || self.unread.is_empty() => {
+                    match call {
+                        None | Some(Call::Farewell) => return Ok(End::Over),
+                        Some(Call::TakeOver(carrier)) => self.take_over = TakeOver::begin(carrier).await,
+                        Some(Call::Poll { segments, answer }) => {
+                            if !self.hold(segments, answer) {
+                                return Ok(End::Over);
+                            }
+                        }
+                    }
+                }
+                news = self.session.news(), if is_held => {
+                    let Some(news) = news else { return Ok(End::Over) };
+                    self.session.take(news).await?;
+                }
+                () = gone(&mut self.held), if is_held => {
+                    self.held = None;
+                    self.wait(self.patience.grace);
+                }
+                heard = self.take_over.heard() => {
+                    self.take_over = mem::take(&mut self.take_over).go_on(heard).await;
+                }
+                () = sleep_until(self.deadline) => {
+                    if !is_held {
+                        tracing::debug!("a client asks no more");
+                        return Ok(End::Over);
+                    }
+                    self.release();
+                }
+            }
+        }
+    }
+
+    /// Lets a request wait instead of the one that waits by now, and takes what it brings; false if that ends the session.
+    fn hold(&mut self, segments: Vec<Segment>, answer: oneshot::Sender<Answer>) -> bool {
+        self.release();
+        for segment in segments {
+            match self.segments.push(segment) {
+                Ok(messages) => self.unread.extend(messages),
+                Err(error) => {
+                    tracing::debug!(%error, "a client is sent away");
+                    // The client may be gone already.
+                    drop(answer.send(Err(error)));
+                    return false;
+                }
+            }
+        }
+        self.held = Some(answer);
+        self.wait(self.patience.hold);
+        true
+    }
+
+    /// Reads what the client has said, as far as there is room and somebody to tell what comes of it.
+    async fn read(&mut self) -> Result<Option<End>, Stopped> {
+        while self.session.has_room() && (self.held.is_some() || self.untold.is_empty()) {
+            let Some(message) = self.unread.pop_front() else { return Ok(None) };
+            if let Assembled::Message(text) = &message
+                && text.len() <= END_BYTES_MAX
+                && control(text) == Some(ClientControl::End)
+            {
+                return Ok(Some(self.switch()));
+            }
+            if self.session.receive(message).await? == Next::Close {
+                return Ok(Some(End::Over));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Ends long polling where a WebSocket takes over: what there is, then the last message, then nothing.
+    fn switch(&mut self) -> End {
+        let Some(carrier) = mem::take(&mut self.take_over).finish() else { return End::Over };
+        self.session.say(&ServerControl::End);
+        self.collect();
+        let last = self.number - 1;
+        self.untold.close_after(last);
+        if self.tell() { End::TakenOver { carrier, last } } else { End::Over }
+    }
+
+    /// Makes a script of what goes out.
+    fn collect(&mut self) {
+        let mut texts = Vec::new();
+        while let Some(text) = self.session.next_outgoing() {
+            texts.push(text);
+        }
+        if !texts.is_empty() {
+            self.untold.tell(self.number, texts.iter().map(String::as_str));
+            self.number += 1;
+        }
+    }
+
+    /// Tells what there is to the request that waits; false if there is nothing, or nobody.
+    fn tell(&mut self) -> bool {
+        self.collect();
+        if self.untold.is_empty() {
+            return false;
+        }
+        let Some(held) = self.held.take() else { return false };
+        self.wait(self.patience.silence);
+        match held.send(Ok(mem::take(&mut self.untold))) {
+            Ok(()) => true,
+            // Its client is gone or asks anew, and the numbers must have no gap.
+            Err(script) => {
+                self.untold = script.unwrap_or_default();
+                false
+            }
+        }
+    }
+
+    /// Lets the request go that waits, with nothing if there is nothing.
+    fn release(&mut self) {
+        if self.held.as_ref().is_some_and(|held| !held.is_closed()) && !self.tell() && self.held.is_some() {
+            self.untold.tell(self.number, []);
+            self.number += 1;
+            self.tell();
+        }
+        self.held = None;
+        self.wait(self.patience.silence);
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.deadline = Instant::now() + time;
+    }
+}
+
+/// Returns when the request that waits does so no more.
+async fn gone(held: &mut Option<oneshot::Sender<Answer>>) {
+    match held {
+        Some(held) => held.closed().await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::Gate;
+    use crate::database::Databases;
+    use crate::keep_alive::KeepAlive;
+    use crate::mode::{Dev, Mode, Reach};
+    use crate::threads::Threads;
+    use axum::http::HeaderMap;
+    use hearth_tree::Path;
+    use hearth_wire::ConnectParams;
+    use std::sync::Arc;
+
+    /// A session of a client that has armed a write at `/a`, the calls to it, and its database.
+    async fn armed(patience: Patience) -> (mpsc::Sender<Call>, crate::database::Database) {
+        let (threads, _running) = Threads::start().unwrap();
+        let mode = Arc::new(Mode::Dev(Dev {
+            reach: Reach::Loopback,
+            allowed: Vec::new(),
+            rules: None,
+            public: None,
+        }));
+        let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
+        let keep_alive = KeepAlive::DEFAULT;
+        let server = Server { databases, sessions: Arc::default(), mode: mode.clone(), keep_alive };
+        let params = ConnectParams::parse("v=5&ns=demo").unwrap();
+        let opening =
+            Opening::find(&server, Gate::of_program(mode), params, &HeaderMap::new()).await.unwrap();
+        let database = opening.database.clone();
+        let (answer, is_started) = oneshot::channel();
+        let callback = Callback::parse("7").unwrap();
+        let beginning = Beginning { opening, callback, answer, patience };
+        let lines = Arc::new(Lines::default());
+        let (stay, own) = (server.sessions.stay(), lines.clone());
+        tokio::spawn(async move { live(&server, &own, beginning, stay).await });
+        is_started.await.unwrap();
+        let calls = lines.only().unwrap();
+        let arm = Segment {
+            number: 0,
+            of: 1,
+            // {"t":"d","d":{"r":1,"a":"o","b":{"p":"/a","d":1}}}
+            data: "eyJ0IjoiZCIsImQiOnsiciI6MSwiYSI6Im8iLCJiIjp7InAiOiIvYSIsImQiOjF9fX0.".into(),
+        };
+        let script = poll(&calls, vec![arm]).await.await.unwrap().unwrap().into_text();
+        assert!(script.contains(r#""s":"ok""#), "{script}");
+        (calls, database)
+    }
+
+    async fn poll(calls: &mpsc::Sender<Call>, segments: Vec<Segment>) -> oneshot::Receiver<Answer> {
+        let (answer, is_answered) = oneshot::channel();
+        assert!(calls.send(Call::Poll { segments, answer }).await.is_ok());
+        is_answered
+    }
+
+    const LONG: Duration = Duration::from_secs(600);
+    const SHORT: Duration = Duration::from_millis(20);
+
+    #[tokio::test]
+    async fn a_request_is_let_go_before_the_client_asks_anew() {
+        let (calls, _) = armed(Patience { hold: SHORT, silence: LONG, grace: LONG }).await;
+        let script = poll(&calls, Vec::new()).await.await.unwrap().unwrap();
+        assert_eq!(script.into_text(), "pRTLPCB(2,[]);\n");
+    }
+
+    #[tokio::test]
+    async fn a_client_that_asks_no_more_has_left() {
+        // Long enough for a busy machine to arm the write.
+        let silence = Duration::from_secs(2);
+        let (calls, database) = armed(Patience { hold: LONG, silence, grace: LONG }).await;
+        calls.closed().await;
+        assert!(database.published().tree.get(&Path::parse("/a").unwrap()).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_client_whose_request_is_gone_may_ask_again_at_once_or_has_left() {
+        let (calls, database) = armed(Patience { hold: LONG, silence: LONG, grace: SHORT }).await;
+        let is_made = || database.published().tree.get(&Path::parse("/a").unwrap()).is_some();
+        drop(poll(&calls, Vec::new()).await);
+        let again = poll(&calls, Vec::new()).await;
+        let newer = poll(&calls, Vec::new()).await;
+        assert_eq!(again.await.unwrap().unwrap().into_text(), "pRTLPCB(2,[]);\n");
+        assert!(!is_made());
+        drop(newer);
+        calls.closed().await;
+        assert!(is_made());
+    }
+}
