@@ -1,9 +1,10 @@
-// examples/chat in Chromium, against the Hearth at HEARTH_URL.
+// examples/chat in Chromium, against a Hearth with its rules.
 //
 // The screen is the only witness: what a page shows is waited for, never slept for. Every test makes a room of its own,
 // so that they hold on a server that has been in use.
 //
-//   HEARTH_URL   where `hearth dev` listens
+//   HEARTH_URL   a `hearth dev` to use instead of one of our own
+//   HEARTH_BIN   the binary, if it is not target/debug/hearth
 //   CHROMIUM     the browser, if it is not /usr/bin/chromium
 //   SCREENSHOTS  where to leave pictures, if not in a new temporary directory
 
@@ -13,38 +14,33 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
 import { serveBuilt } from './built_page.mjs';
 import { layCable } from './cable.mjs';
+import { openChromium } from './chromium.mjs';
+import { startHearth } from './hearth.mjs';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/chat', import.meta.url));
 const PAGE = 50; // As in the example: so many messages come at a time.
 const WAIT_MS = 20_000;
 
-let scratch, pictures, cable, site, browser;
+let hearth, scratch, pictures, cable, site, browser;
 let visitors = [];
 
 before(async () => {
-  const hearth = process.env.HEARTH_URL;
-  assert.ok(hearth, 'HEARTH_URL says where a `hearth dev` listens, such as http://127.0.0.1:9000');
+  hearth = await startHearth('--rules', path.join(EXAMPLE, 'rules.json'));
   scratch = await mkdtemp(path.join(tmpdir(), 'hearth-chat-'));
   pictures = process.env.SCREENSHOTS ?? await mkdtemp(path.join(tmpdir(), 'hearth-chat-pictures-'));
   await mkdir(pictures, { recursive: true });
-  cable = await layCable(hearth);
+  cable = await layCable(hearth.url);
   site = await serveBuilt(EXAMPLE, path.join(scratch, 'page'), cable.url);
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-      '--disable-background-networking', '--disable-component-update', '--disable-sync',
-    ],
-  });
+  browser = await openChromium();
 });
 
 after(async () => {
   await browser?.close();
   await site?.close();
   cable?.close();
+  await hearth?.close();
   if (scratch !== undefined) {
     await rm(scratch, { recursive: true });
   }
@@ -138,6 +134,7 @@ test('history comes back page by page, in order, and the reader keeps the place'
     `what was at the top is still on the screen: at ${box.y}, the list at ${list.y} and ${list.height} high`,
   );
   assert.deepEqual(await textsOf(grace), said.slice(-2 * PAGE));
+  await shows(grace.locator('#to-newest'), 'Newest messages');
   await takePicture(grace, 'paged-back');
 
   await grace.locator('#messages').evaluate((scroller) => {
@@ -147,6 +144,7 @@ test('history comes back page by page, in order, and the reader keeps the place'
   assert.deepEqual(await textsOf(grace), said);
 
   await say(ada, 'news');
+  await shows(grace.locator('#to-newest'), 'New messages');
   await grace.locator('#to-newest').click();
   await shows(grace.locator('.message'), 'news');
   assert.deepEqual(await textsOf(grace), [...said, 'news'], 'the window slid, and history stayed');
@@ -183,6 +181,8 @@ test('offline is said, and what was written then is sent afterwards', async () =
   await shows(ada.locator('#offline'), 'Offline');
   await say(ada, 'into the tunnel');
   await shows(ada.locator('.unconfirmed'), 'into the tunnel');
+  // Who is there cannot be known.
+  await isGone(ada.locator('.online-count'));
   await takePicture(ada, 'offline');
   assert.deepEqual(await textsOf(grace), []);
 
@@ -190,6 +190,7 @@ test('offline is said, and what was written then is sent afterwards', async () =
   await shows(grace.locator('.message'), 'into the tunnel');
   await isGone(ada.locator('.unconfirmed'));
   await isGone(ada.locator('#offline'));
+  await shows(ada.locator('.online-count'), '2 online');
   await shows(ada.locator('#members .online'), 'Grace');
   await shows(grace.locator('#members .online'), 'Ada');
 });
@@ -278,7 +279,7 @@ test('leaving ends both sides of the membership', async () => {
 
 /** Somebody new, in a browser context of their own. */
 async function comeIn(name, { address = site.url, ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 760 }, locale: 'en-GB', ...options });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_MS);
   const errors = [];
@@ -335,7 +336,7 @@ async function writeBehind(address, id, texts) {
     `${id}${String(number).padStart(3, '0')}`,
     { from: 'stranger', name: 'Mary', text, at },
   ]);
-  const response = await fetch(new URL(`/messages/${room}.json?ns=chat`, process.env.HEARTH_URL), {
+  const response = await fetch(new URL(`/messages/${room}.json?ns=chat`, hearth.url), {
     method: 'PATCH',
     headers: { Authorization: 'Bearer owner' },
     body: JSON.stringify(Object.fromEntries(messages)),

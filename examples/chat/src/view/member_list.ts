@@ -30,7 +30,7 @@ export class MemberList {
 
   show(members: MemberHere[]): void {
     part('members-heading', HTMLElement).textContent = `Members (${members.length})`;
-    part('room-people', HTMLElement).textContent = members.length === 0 ? '' : inWords(members);
+    part('room-people', HTMLElement).replaceChildren(...(members.length === 0 ? [] : inWords(members)));
     this.#leave.hidden = !members.some(({ uid }) => uid === this.#me);
     part('members', HTMLUListElement).replaceChildren(...members.map(({ uid, name, online }) => element(
       'li',
@@ -66,7 +66,10 @@ export class MemberList {
   }
 }
 
-function inWords(members: MemberHere[]): string {
+function inWords(members: MemberHere[]): (Node | string)[] {
   const online = members.filter((member) => member.online).length;
-  return `${members.length} ${members.length === 1 ? 'member' : 'members'}, ${online} online`;
+  return [
+    `${members.length} ${members.length === 1 ? 'member' : 'members'}`,
+    element('span', { class: 'online-count' }, `, ${online} online`),
+  ];
 }

@@ -22,6 +22,7 @@ export class MessageList {
   #newAfter = 0;
   #newest: MessageId | undefined;
   #isAtEnd = true;
+  #hasNews = false;
 
   constructor(me: Uid, older: () => void, reachedEnd: () => void) {
     this.#me = me;
@@ -34,9 +35,10 @@ export class MessageList {
     this.#scroller.addEventListener('scroll', () => {
       this.#isAtEnd = this.#distanceToEnd() < AT_END_PX;
       if (this.#isAtEnd) {
-        this.#toNewest.hidden = true;
+        this.#hasNews = false;
         reachedEnd();
       }
+      this.#showWayBack();
     }, { passive: true });
     this.#toNewest.addEventListener('click', () => {
       this.scrollToEnd();
@@ -63,6 +65,7 @@ export class MessageList {
     this.#older.hidden = true;
     this.#beginning.hidden = true;
     this.#toNewest.hidden = true;
+    this.#hasNews = false;
     this.#newAfter = readUpTo;
     this.#newest = undefined;
     this.#isAtEnd = true;
@@ -84,7 +87,8 @@ export class MessageList {
     if (follow) {
       this.scrollToEnd();
     } else if (grewAtEnd) {
-      this.#toNewest.hidden = false;
+      this.#hasNews = true;
+      this.#showWayBack();
     } else {
       // History came in above: what is being read stays where it is.
       this.#scroller.scrollTop = this.#scroller.scrollHeight - this.#scroller.clientHeight - fromEnd;
@@ -101,7 +105,15 @@ export class MessageList {
   scrollToEnd(): void {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
     this.#isAtEnd = true;
-    this.#toNewest.hidden = true;
+    this.#hasNews = false;
+    this.#showWayBack();
+  }
+
+  /** Whoever has scrolled far away, or does not see what is new, gets a way back. */
+  #showWayBack(): void {
+    const isFar = this.#scroller.clientHeight < this.#distanceToEnd();
+    this.#toNewest.hidden = this.#isAtEnd || !(isFar || this.#hasNews);
+    this.#toNewest.textContent = this.#hasNews ? 'New messages ↓' : 'Newest messages ↓';
   }
 
   #distanceToEnd(): number {

@@ -15,6 +15,7 @@ export function showOffline(session: Session): void {
     wasConnected ||= connected;
     if (connected) {
       banner.hidden = true;
+      document.body.classList.remove('offline');
       return;
     }
     patience = setTimeout(() => {
@@ -22,6 +23,8 @@ export function showOffline(session: Session): void {
         ? 'Offline. What you write waits on this page, and is sent when the connection is back.'
         : 'No connection to Hearth yet. Is `hearth dev` running?';
       banner.hidden = false;
+      // Who else is there cannot be known now, and the member list says nothing of it.
+      document.body.classList.add('offline');
     }, PATIENCE_MS);
   });
 }
