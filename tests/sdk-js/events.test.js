@@ -119,7 +119,12 @@ subject('a child that stops matching is removed, whatever wrote it', async (plac
 });
 
 subject('every way of writing reaches a listener above, at and below', async (place) => {
-  const [writer, reader] = place.clients(2);
+  const [writer, reader, leaver] = place.clients(3);
+  await connected(leaver);
+  const http = async (at, method, value, headers) => {
+    const answer = await place.fetch(at, { method, headers, body: value && JSON.stringify(value) });
+    assert.equal(answer.status, 200, await answer.text());
+  };
   const above = await values(ref(reader, 'a'));
   const here = await values(ref(reader, 'a/b'));
   const below = await values(ref(reader, 'a/b/c'));
@@ -130,6 +135,16 @@ subject('every way of writing reaches a listener above, at and below', async (pl
     ['R071', 4, () => update(ref(writer), { 'a/b/c': 4 })],
     ['R071', 5, () => runTransaction(ref(writer, 'a/b'), (b) => b && { c: b.c + 1 })],
     ['R071', null, () => remove(ref(writer, 'a/b'))],
+    ['R071', 6, () => http('/a/b/c', 'PUT', 6)],
+    ['R071', 7, () => http('/a', 'PATCH', { 'b/c': 7 })],
+    ['R071', 8, () => http('/', 'PATCH', { a: { b: { c: 8 } } }, { authorization: 'Bearer owner' })],
+    ['R071', null, () => http('/a/b', 'DELETE')],
+    ['R071', 9, async () => {
+      await onDisconnect(ref(leaver, 'a/b/c')).set(9);
+      const left = until(ref(writer, 'a/b/c'), (c) => c === 9);
+      goOffline(leaver);
+      await left;
+    }],
   ]) {
     for (const seen of [above, here, below]) take(seen);
     await write();

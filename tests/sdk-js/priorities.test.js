@@ -20,6 +20,19 @@ subject('children are ordered by priority, and export it', async (place) => {
   await set(ref(writer, 'cups'), CUPS);
   const cups = ref(reader, 'cups');
   assert.deepEqual((await get(cups)).exportVal(), CUPS, 'R039');
+  const fetched = async (params) => (await place.fetch('/cups', { params })).json();
+  assert.deepEqual(await fetched({ format: 'export' }), CUPS, 'R039');
+  for (const [report, params, expected] of [
+    ['R039', {}, 'abcde'],
+    ['R039', { startAt: 3 }, 'abd'],
+    ['R039', { startAt: 3, limitToLast: 2 }, 'bd'],
+    ['R039', { equalTo: '"m"' }, 'b'],
+    ['R039', { equalTo: 'null' }, 'c'],
+    ['R039', { endAt: 3, limitToFirst: 2 }, 'ce'],
+  ]) {
+    const keys = Object.keys(await fetched({ orderBy: '"$priority"', ...params })).toSorted().join('');
+    assert.equal(keys, expected, `${report} by HTTP: ${JSON.stringify(params)}`);
+  }
   for (const [report, asked, expected] of [
     ['R039', [orderByPriority()], 'ceadb'],
     ['R039', [orderByPriority(), startAt(3)], 'adb'],

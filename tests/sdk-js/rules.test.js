@@ -61,6 +61,38 @@ subject('a connection that is somebody else now is told nothing more', async (pl
   }
 }, ruled);
 
+subject('all that a client restores when it connects is answered in its order, a credential that is none too', async (place) => {
+  await set(ref(place.client('owner')), { members: { amy: true }, board: { n: 1 } });
+  const socket = await place.socket();
+  const put = (p, d) => socket.ask('p', { p, d });
+  const answers = await Promise.all([
+    socket.ask('q', { p: '/board', h: '' }),
+    socket.ask('auth', { cred: 'expired' }),
+    socket.ask('g', { p: '/board', q: {} }),
+    socket.ask('auth', { cred: token('amy') }),
+    socket.ask('o', { p: '/marks/end', d: 1 }),
+    socket.ask('om', { p: '/marks', d: { last: { '.sv': 'timestamp' } } }),
+    socket.ask('oc', { p: '/marks/last' }),
+    socket.ask('q', { p: '/board', h: '' }),
+    ...Array.from({ length: 100 }, (_, n) => socket.ask('q', { p: `/marks/k${n}`, h: '' })),
+    ...Array.from({ length: 50 }, (_, n) => put(`/marks/k${n}`, n)),
+    put('/board', 2),
+    socket.ask('g', { p: '/marks/k49', q: {} }),
+  ]);
+  const denied = 'permission_denied';
+  const statuses = [denied, 'invalid_token', denied, 'ok', 'ok', 'ok', 'ok', 'ok', ...Array(150).fill('ok'), denied, 'ok'];
+  assert.deepEqual(answers.map(({ s }) => s), statuses, 'R105');
+  const numbers = socket.received.flatMap(({ r }) => (r === undefined ? [] : [r]));
+  assert.deepEqual(numbers, statuses.map((_, at) => at + 1), 'R105');
+  assert.equal(answers.at(-1).d, 49, 'R105');
+  // The data of a write come before its answer.
+  for (let n = 0; n < 50; n += 1) {
+    const data = socket.received.findIndex(({ b }) => b.p === `marks/k${n}` && b.d === n);
+    const answer = socket.received.findIndex(({ r }) => r === 109 + n);
+    assert.ok(0 <= data && data < answer, `R105: the data at ${data}, the answer at ${answer}`);
+  }
+}, ruled);
+
 subject('an event stream ends when its right to read does', async (place) => {
   const owner = place.client('owner');
   await set(ref(owner), { members: { amy: true }, board: 1 });

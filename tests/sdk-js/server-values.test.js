@@ -86,6 +86,11 @@ subject('server values that make no sense are refused and leave nothing', async 
       assert.equal(answer.s, 'invalid', `${row} by ${action}`);
       assert.match(answer.d, /\S/, row);
     }
+    for (const [method, body] of [['PUT', value], ['PUT', deep], ['PATCH', deep], ['POST', value]]) {
+      const answer = await place.fetch('/v', { method, body: JSON.stringify(body) });
+      assert.equal(answer.status, 400, `${row} by ${method}`);
+      assert.match((await answer.json()).error, /\S/, `${row} by ${method}`);
+    }
     assert.equal((await socket.ask('g', { p: '/', q: {} })).d, null, row);
   }
 });
