@@ -31,6 +31,7 @@ mod query;
 mod ruleset;
 mod source_text;
 mod span;
+mod strict;
 mod text;
 mod trace;
 mod types;

@@ -5,6 +5,7 @@ use crate::threads::{Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use hearth_engine::{Act, Door, Identity, Published, Request, SessionId, Ticket};
+use hearth_rules::Ruleset;
 use hearth_tree::{Key, PushIds};
 use hearth_wire::{Addressed, Namespace};
 use std::collections::BTreeSet;
@@ -22,6 +23,10 @@ pub struct Database {
     id: DatabaseId,
     threads: Threads,
     published: Arc<ArcSwap<Published>>,
+    /// Whether rules were stored with it, which then win over those of the server. Locked while its rules change, so that
+    /// of two changes the later one stays. What keeps databases on disk has to keep the text of these rules, too:
+    /// `published().door` has it.
+    has_own_rules: Arc<tokio::sync::Mutex<bool>>,
 }
 
 /// The threads have ended: the server is shutting down.
@@ -49,7 +54,7 @@ impl Database {
     ///
     /// # Errors
     /// [`Stopped`] at the end of the server.
-    pub(crate) async fn govern(&self, session: SessionId, door: Door) -> Result<(), Stopped> {
+    async fn govern(&self, session: SessionId, door: Door) -> Result<(), Stopped> {
         let (queue, mut answer) = mpsc::channel(1);
         let outbox = Outbox { queue, is_lagging: Arc::default() };
         self.open(session, Identity::Admin, outbox).await?;
@@ -58,6 +63,23 @@ impl Database {
         // It listens to nothing, so the first that it is told is the answer.
         answer.recv().await.ok_or(Stopped)?;
         self.tell(session, SessionMessage::Close).await
+    }
+
+    /// As [`Database::govern`], with rules that belong to this database.
+    ///
+    /// # Errors
+    /// [`Stopped`] at the end of the server.
+    pub(crate) async fn store_rules(&self, session: SessionId, rules: Arc<Ruleset>) -> Result<(), Stopped> {
+        let mut has_own_rules = self.has_own_rules.lock().await;
+        self.govern(session, Door::Rules(rules)).await?;
+        *has_own_rules = true;
+        Ok(())
+    }
+
+    /// As [`Database::govern`], unless this database has rules of its own.
+    async fn govern_by_default(&self, session: SessionId, door: Door) -> Result<(), Stopped> {
+        let has_own_rules = self.has_own_rules.lock().await;
+        if *has_own_rules { Ok(()) } else { self.govern(session, door).await }
     }
 
     /// Begins a session.
@@ -176,22 +198,21 @@ impl Databases {
         // Who has changed the rules since may have missed it.
         let newest = self.door.load_full();
         if !Arc::ptr_eq(&door, &newest) {
-            database.govern(self.new_session(), Door::clone(&newest)).await?;
+            database.govern_by_default(self.new_session(), Door::clone(&newest)).await?;
         }
         Ok(database)
     }
 
-    /// As [`Database::govern`], in every database, now and whenever one is made. Not to be called again before it has
+    /// As [`Database::govern`], in every database without rules of its own, now and whenever one is made. Not to be called again before it has
     /// returned: two changes could come in a different order to different databases.
     ///
     /// # Errors
     /// [`Stopped`] at the end of the server.
-    #[expect(dead_code, reason = "rules are not read anew yet; what reads them anew takes this line away")]
     pub(crate) async fn govern(&self, door: Door) -> Result<(), Stopped> {
         self.door.store(Arc::new(door.clone()));
         let databases: Vec<Database> = self.by_name.iter().map(|entry| entry.value().clone()).collect();
         for database in databases {
-            database.govern(self.new_session(), door.clone()).await?;
+            database.govern_by_default(self.new_session(), door.clone()).await?;
         }
         Ok(())
     }
@@ -202,6 +223,6 @@ impl Databases {
         let published = Arc::new(ArcSwap::from_pointee(Published::empty(door.clone())));
         threads.publisher.send(ToPublisher::Open(id, published.clone())).await.map_err(|_| Stopped)?;
         threads.committer.send(ToCommitter::Open(id, door.clone())).await.map_err(|_| Stopped)?;
-        Ok(Database { id, threads, published })
+        Ok(Database { id, threads, published, has_own_rules: Arc::default() })
     }
 }

@@ -62,6 +62,12 @@ pub fn read_rules(file: &Path) -> Result<Ruleset, Trouble> {
         .map_err(|rejected| Trouble::Rejected { shown: show_rejected(file, &source, &rejected) })
 }
 
+/// What opens the database further than is likely meant, a line each; nothing, if nothing does. O(length).
+pub fn show_risks(file: &Path, rules: &Ruleset) -> String {
+    let risks = rules.lint().into_iter().filter(|warning| warning.lint.is_risk());
+    plain(&risks.map(|risk| format!("warning: {}:{risk}\n", file.display())).collect::<String>())
+}
+
 /// Every problem of a rules file, for people.
 pub(crate) fn show_rejected(file: &Path, source: &str, rejected: &Rejected) -> String {
     let mut shown = String::new();

@@ -13,7 +13,7 @@ mod run;
 mod suite;
 mod test;
 
-pub use files::{Trouble, read_rules};
+pub use files::{Trouble, read_rules, show_risks};
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! `hearth dev`.
 
-use super::run::{RunError, Settled, read_rules};
+use super::rules_file::RulesFile;
+use super::run::{RunError, Settled};
 use super::{Basics, LISTEN, address};
 use crate::auth::{Origin, Secret};
 use crate::config::{self, Config, Port};
@@ -66,10 +67,15 @@ impl Arguments {
             return Err(RunError::Remote { listen });
         };
         let allowed = if allow_origin.is_empty() { file.allow_origin } else { allow_origin };
-        let rules = read_rules(basics.rules.or(file.rules).as_deref())?;
+        let (rules_file, rules) = basics.rules.or(file.rules).map(RulesFile::open).transpose()?.unzip();
         let address = address(Some(listen), basics.port.or(file.port.map(|Port(port)| port)));
         let public = public.or(file.public).map(|folder| Public::open(&folder)).transpose()?;
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
-        Ok(Settled { address, keep_alive, mode: Mode::Dev(Dev { reach, allowed, rules, public }) })
+        Ok(Settled {
+            address,
+            keep_alive,
+            mode: Mode::Dev(Dev { reach, allowed, rules, public }),
+            rules: rules_file,
+        })
     }
 }

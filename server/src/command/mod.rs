@@ -1,6 +1,7 @@
 //! The command line.
 
 mod dev;
+mod rules_file;
 mod run;
 mod serve;
 mod welcome;
@@ -53,7 +54,8 @@ struct Basics {
     /// The port to listen on; 9000 if nothing is said, 0 takes a free one.
     #[arg(long, env = "HEARTH_PORT", value_parser = port)]
     port: Option<u16>,
-    /// Security rules for all databases.
+    /// Security rules for all databases that have none of their own. `hearth dev` reads the file again when it changes,
+    /// `hearth serve` on SIGHUP; a file that cannot be used changes nothing.
     #[arg(long, value_name = "FILE", env = "HEARTH_RULES")]
     rules: Option<PathBuf>,
     /// After how many seconds of silence an event stream says that it lives, and how often the client of a WebSocket is

@@ -1,22 +1,22 @@
 //! Running a server from what was settled until a signal comes.
 
+use super::rules_file::RulesFile;
 use super::welcome::welcome;
 use crate::auth::SecretError;
 use crate::config::ConfigError;
-use crate::database::Databases;
+use crate::database::{Databases, Stopped};
 use crate::keep_alive::KeepAlive;
 use crate::mode::Mode;
 use crate::threads::Threads;
 use crate::transport::{PublicError, Server, router, serve};
-use hearth_rules::Ruleset;
 use hearth_rules_cli::Trouble;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 
 /// How long those who are connected may take to finish when the server ends.
@@ -94,31 +94,21 @@ pub enum RunError {
 #[error(transparent)]
 pub struct CredentialMistake(#[from] SecretError);
 
-/// Rules for all databases.
-pub(super) fn read_rules(file: Option<&Path>) -> Result<Option<Arc<Ruleset>>, RunError> {
-    let Some(file) = file else { return Ok(None) };
-    hearth_rules_cli::read_rules(file).map(|rules| Some(Arc::new(rules))).map_err(|trouble| {
-        if matches!(trouble, Trouble::Rejected { .. }) {
-            RunError::Rejected(trouble)
-        } else {
-            RunError::Rules(trouble)
-        }
-    })
-}
-
 /// A server with everything decided.
 #[derive(Debug)]
 pub(super) struct Settled {
     pub(super) address: SocketAddr,
     pub(super) keep_alive: KeepAlive,
     pub(super) mode: Mode,
+    /// The rules of all databases that have none of their own.
+    pub(super) rules: Option<RulesFile>,
 }
 
 impl Settled {
     /// Serves until a signal comes, and ends in order: no new connections, armed writes made, clients sent away so that
     /// they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, keep_alive, mode } = self;
+        let Self { address, keep_alive, mode, rules } = self;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             if error.kind() == ErrorKind::AddrInUse {
                 RunError::InUse { address }
@@ -129,6 +119,11 @@ impl Settled {
         let address = listener.local_addr()?;
         let (mut terminated, mut interrupted) =
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        // A terminal that is closed ends a server for development, as it ends everything in it.
+        let hung_up = match &mode {
+            Mode::Dev(_) => None,
+            Mode::Serve(_) => Some(signal(SignalKind::hangup())?),
+        };
         let (threads, running) = Threads::start()?;
         // With no standard error there is nobody to tell.
         drop(write!(io::stderr(), "{}", welcome(&mode, address)));
@@ -142,10 +137,16 @@ impl Settled {
             }
         };
         let sessions = server.sessions.clone();
+        let (databases, mode) = (server.databases.clone(), server.mode.clone());
         tokio::select! {
             () = serve(listener, router(server), &sessions) => {}
             () = signals() => {}
+            stopped = reload(&mode, rules, &databases, hung_up) => {
+                let Stopped = stopped;
+                tracing::warn!("the threads have ended");
+            }
         }
+        drop((databases, mode));
         let finished = async {
             sessions.close().await;
             running.ended().await;
@@ -160,6 +161,27 @@ impl Settled {
             () = signals() => {}
         }
         Ok(())
+    }
+}
+
+/// Reads again what has changed: in development when it has, in production when a signal says so.
+async fn reload(
+    mode: &Mode,
+    mut rules: Option<RulesFile>,
+    databases: &Databases,
+    mut hung_up: Option<Signal>,
+) -> Stopped {
+    loop {
+        match (mode, &mut rules, &mut hung_up) {
+            (Mode::Dev(_), Some(rules), _) => rules.changed().await,
+            (Mode::Serve(_), _, Some(hung_up)) => drop(hung_up.recv().await),
+            (Mode::Dev(_), None, _) | (Mode::Serve(_), _, None) => std::future::pending().await,
+        }
+        if let Some(rules) = &rules
+            && let Err(stopped) = rules.reload(databases).await
+        {
+            return stopped;
+        }
     }
 }
 

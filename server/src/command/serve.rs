@@ -1,6 +1,7 @@
 //! `hearth serve`.
 
-use super::run::{RunError, Settled, read_rules};
+use super::rules_file::RulesFile;
+use super::run::{RunError, Settled};
 use super::{Basics, address};
 use crate::auth::Secret;
 use crate::config::{self, Config, Port};
@@ -75,18 +76,16 @@ impl Arguments {
         let of_file = file.namespaces.into_iter().map(|Name(name)| name);
         let namespaces =
             if namespaces.is_empty() { of_file.collect() } else { namespaces.into_iter().collect() };
-        let serve = Serve {
-            admin: admin(admin_credential_file, file.admin_credential_file)?,
-            namespaces,
-            rules: read_rules(basics.rules.or(file.rules).as_deref())?,
-        };
+        let (rules_file, rules) = basics.rules.or(file.rules).map(RulesFile::open).transpose()?.unzip();
+        let serve =
+            Serve { admin: admin(admin_credential_file, file.admin_credential_file)?, namespaces, rules };
         if serve.namespaces.is_empty() {
             return Err(RunError::NoNamespace);
         }
         let address =
             address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
-        Ok(Settled { address, keep_alive, mode: Mode::Serve(serve) })
+        Ok(Settled { address, keep_alive, mode: Mode::Serve(serve), rules: rules_file })
     }
 }
 

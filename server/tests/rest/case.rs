@@ -41,8 +41,10 @@ impl Case<'_> {
     fn prepare(&self) -> Checked<()> {
         let open = json!({"rules": {".read": true, ".write": true}});
         let rules = self.case.get("rules").unwrap_or(&open);
-        // Where rules cannot be installed, the database stays open to all.
-        self.send(Ask::new("PUT", "/.settings/rules.json").by_owner().with_body(rules))?;
+        let put = self.send(Ask::new("PUT", "/.settings/rules.json").by_owner().with_body(rules))?;
+        if put.status != 200 {
+            return Err(format!("the rules cannot be stored: {}", put.text().unwrap_or_default()));
+        }
         if self.case["initial"].is_null() {
             return Ok(());
         }

@@ -65,7 +65,7 @@ fn files_are_served_beside_the_data_and_never_before_it() {
         // Data, whatever files there are.
         ("/data.json", 200, "application/json; charset=utf-8", "null"),
         ("/.json", 200, "application/json; charset=utf-8", "null"),
-        ("/.settings/nothing.json", 404, "application/json; charset=utf-8", "404"),
+        ("/.settings/nothing.json", 401, "application/json; charset=utf-8", "Permission denied"),
         ("/healthz", 200, "text/plain; charset=utf-8", "ok"),
         ("/.ws", 400, "text/plain; charset=utf-8", "WebSockets"),
         // No file that one may have.

@@ -18,12 +18,19 @@ impl Running {
 
     /// As [`Running::start`], with options.
     pub(crate) fn with(options: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hearth"))
-            .args(["dev", "--memory", "--port", "0"])
-            .args(options)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary was built with this test");
+        Self::of(Self::command("dev").args(options))
+    }
+
+    /// The command of a server in this mode.
+    pub(crate) fn command(mode: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hearth"));
+        command.args([mode, "--memory", "--port", "0"]);
+        command
+    }
+
+    /// As [`Running::start`], of any command.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary was built with this test");
         let stdout = BufReader::new(child.stdout.take().expect("it was asked for"));
         let says_where = |line: std::io::Result<String>| {
             let line = line.expect("what it says is text");
@@ -31,6 +38,21 @@ impl Running {
         };
         let address = stdout.lines().find_map(says_where).expect("it says where it listens");
         Self { child, address }
+    }
+}
+
+impl Running {
+    /// What it says on standard error, line by line, if that was asked for.
+    pub(crate) fn said(&mut self) -> impl Iterator<Item = String> + use<> {
+        let said = BufReader::new(self.child.stderr.take().expect("it was asked for"));
+        said.lines().map(|line| line.expect("what it says is text"))
+    }
+
+    /// Sends a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        let sent = Command::new("sh").args(["-c", &kill]).status();
+        assert!(sent.is_ok_and(|sent| sent.success()), "{kill}");
     }
 }
 

@@ -53,8 +53,8 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// Reads `print`, `format`, `callback` and `download` (rest reference 3).
-    pub(super) fn parse(params: &Params) -> Result<Self, Refused> {
+    /// Reads `print`, `format`, `callback` and `download` (rest reference 3). Settings have a `format` of their own.
+    pub(super) fn parse(params: &Params, is_setting: bool) -> Result<Self, Refused> {
         let print = match params.text("print")?.as_deref() {
             None => Print::Compact,
             Some("pretty") => Print::Pretty,
@@ -63,6 +63,7 @@ impl Style {
         };
         let form = match params.text("format")?.as_deref() {
             None => Form::REST,
+            Some(_) if is_setting => Form::REST,
             Some("export") => Form::EXPORT,
             Some(_) => return Err(Refused::bad("format must be export")),
         };

@@ -15,8 +15,7 @@ mod place;
 mod query;
 mod read;
 mod refused;
-#[cfg(test)]
-mod ruled;
+mod settings;
 mod stream;
 mod timeout;
 mod write;
@@ -35,6 +34,7 @@ use hearth_engine::Identity;
 use hearth_tree::Target;
 use hearth_wire::Addressed;
 use params::Params;
+use place::Place;
 use refused::Refused;
 
 /// Answers every request that has no route of its own.
@@ -52,10 +52,10 @@ fn gate_of(extensions: &Extensions) -> &Gate {
     extensions.get().expect("every request comes through the gate")
 }
 
-/// What a request asks, as far as all methods have it.
-struct Asked {
+/// What a request asks, as far as all methods have it; of a place in the data unless it says otherwise.
+struct Asked<T = Target> {
     namespace: Addressed,
-    target: Target,
+    target: T,
     identity: Identity,
     params: Params,
     conditions: Conditions,
@@ -66,6 +66,12 @@ struct Asked {
 async fn answer(server: &Server, request: Request) -> Result<Response, Refused> {
     let (parts, body) = request.into_parts();
     let asked = Asked::parse(&parts)?;
+    let asked = match place::place_of(asked.target)? {
+        Place::Data(target) => asked.at(target),
+        Place::Setting(name) => {
+            return settings::answer(server, name, &parts.method, &asked.at(()), body).await;
+        }
+    };
     match method_of(&parts.method, &asked)? {
         None if stream::is_asked_for(&asked.headers) && parts.method == Method::GET => {
             stream::open(server, asked).await
@@ -75,22 +81,27 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
     }
 }
 
-impl Asked {
-    /// In the order in which the service checks (rest reference 2.5).
-    fn parse(parts: &Parts) -> Result<Self, Refused> {
+impl<'p> Asked<&'p str> {
+    /// Of a path without its suffix. In the order in which the service checks (rest reference 2.5).
+    fn parse(parts: &'p Parts) -> Result<Self, Refused> {
         let params = Params::parse(parts.uri.query().unwrap_or_default());
         let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = host.or_else(|| parts.uri.host()).unwrap_or_default();
         let namespace = Addressed::find(params.text("ns")?.as_deref(), host)
             .map_err(|_| Refused::new(StatusCode::FORBIDDEN, "Invalid Firebase database name"))?;
-        let path = place::without_suffix(parts.uri.path())?;
+        let target = place::without_suffix(parts.uri.path())?;
         let identity = identity::identity_of(gate_of(&parts.extensions), &parts.headers, &params)?;
-        let style = Style::parse(&params)?;
+        let style = Style::parse(&params, place::is_setting(target))?;
         timeout::check(&params)?;
-        let target = place::target_of(path)?;
         let conditions = Conditions::parse(&parts.headers);
         let headers = parts.headers.clone();
         Ok(Self { namespace, target, identity, params, conditions, style, headers })
+    }
+
+    /// The same of what the path means.
+    fn at<T>(self, target: T) -> Asked<T> {
+        let Self { namespace, identity, params, conditions, style, headers, .. } = self;
+        Asked { namespace, target, identity, params, conditions, style, headers }
     }
 }
 

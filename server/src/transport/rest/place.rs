@@ -7,8 +7,17 @@ use percent_encoding::percent_decode_str;
 
 const SUFFIX: &str = ".json";
 const PRIORITY: &str = ".priority";
+const SETTINGS: &str = ".settings";
 /// What begins like this is no data.
-const RESERVED: [&str; 3] = [".info", ".inspect", ".settings"];
+const RESERVED: [&str; 2] = [".info", ".inspect"];
+
+/// What a path means.
+pub(super) enum Place<'p> {
+    /// A place in the data.
+    Data(Target),
+    /// Something that an admin can say of the database, by its name.
+    Setting(&'p str),
+}
 
 /// What stands before the suffix.
 ///
@@ -19,14 +28,26 @@ pub(super) fn without_suffix(path: &str) -> Result<&str, Refused> {
     path.strip_suffix(SUFFIX).ok_or_else(|| Refused::new(StatusCode::NOT_FOUND, text))
 }
 
+/// Whether a path means something else than data that only an admin has.
+pub(super) fn is_setting(path: &str) -> bool {
+    path.split('/').find(|part| !part.is_empty()) == Some(SETTINGS)
+}
+
 /// The place that a path means, as it came but without its suffix: split first, each part decoded once.
 ///
 /// # Errors
 /// A part may be no key, or one too many.
-pub(super) fn target_of(path: &str) -> Result<Target, Refused> {
+pub(super) fn place_of(path: &str) -> Result<Place<'_>, Refused> {
     let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    if parts.first().is_some_and(|first| RESERVED.contains(first)) {
-        return Err(Refused::new(StatusCode::NOT_FOUND, "404 Not Found"));
+    match parts.first() {
+        Some(first) if RESERVED.contains(first) => {
+            return Err(Refused::new(StatusCode::NOT_FOUND, "404 Not Found"));
+        }
+        Some(&SETTINGS) => {
+            let name = path.trim_start_matches('/')[SETTINGS.len()..].trim_start_matches('/');
+            return Ok(Place::Setting(name));
+        }
+        Some(_) | None => {}
     }
     let part = if parts.last() == Some(&PRIORITY) { Part::Priority } else { Part::Value };
     if part == Part::Priority {
@@ -35,7 +56,7 @@ pub(super) fn target_of(path: &str) -> Result<Target, Refused> {
     let keys: RelativePath = parts.into_iter().map(key_of).collect::<Result<_, _>>()?;
     let path = Path::root().join(&keys);
     let path = path.map_err(|error| Refused::bad(format!("Invalid path: {error}")))?;
-    Ok(Target { path, part })
+    Ok(Place::Data(Target { path, part }))
 }
 
 fn key_of(part: &str) -> Result<Key, Refused> {
@@ -69,16 +90,20 @@ mod tests {
             ("/.priority/a.json", invalid),
             ("/a/.info.json", invalid),
             ("/.info/connected.json", "404 Not Found: 404 Not Found"),
-            ("/.settings/rules.json", "404 Not Found: 404 Not Found"),
+            ("/.settings/rules.json", "setting rules"),
+            ("//.settings//a/b.json", "setting a/b"),
+            ("/.settings.json", "setting "),
+            ("/a/.settings/rules.json", invalid),
             ("/a", "404 Not Found: 404 Not Found: append .json to your request URI to use the REST API."),
         ] {
-            let shown = match without_suffix(path).and_then(target_of) {
-                Ok(Target { path, part: Part::Value }) => path.to_string(),
-                Ok(Target { path, part: Part::Priority }) => format!("{path}'s priority"),
+            let shown = match without_suffix(path).and_then(place_of) {
+                Ok(Place::Data(Target { path, part: Part::Value })) => path.to_string(),
+                Ok(Place::Data(Target { path, part: Part::Priority })) => format!("{path}'s priority"),
+                Ok(Place::Setting(name)) => format!("setting {name}"),
                 Err(Refused { status, text }) => format!("{status}: {text}"),
             };
             assert_eq!(shown, expected, "{path}");
         }
-        assert!(target_of(&"/k".repeat(33)).is_err_and(|refused| refused.status == StatusCode::BAD_REQUEST));
+        assert!(place_of(&"/k".repeat(33)).is_err_and(|refused| refused.status == StatusCode::BAD_REQUEST));
     }
 }

@@ -135,7 +135,7 @@ fn check(method: Method, asked: &Asked) -> Result<(), Refused> {
 }
 
 /// The whole body. Its type is passed over: clients send any.
-async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refused> {
+pub(super) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refused> {
     let too_large = || {
         let text = format!("Payload is too large: a request may have {BODY_BYTES_MAX} bytes");
         Refused::new(StatusCode::PAYLOAD_TOO_LARGE, text)
