@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { get, goOffline, goOnline, increment, onDisconnect, onValue, ref, remove, set, update } from 'firebase/database';
-import { connected, settled, subject, until, values, within } from './place.js';
+import { connected, serve, settled, subject, until, values, within } from './place.js';
 
 subject('a client knows whether it is connected', async (place) => {
   const client = place.client();
@@ -196,6 +196,21 @@ subject('much that waits for a reconnection settles: listens, writes, reads and 
   const fresh = (await get(ref(other, 'data'))).val();
   assert.deepEqual(live.map((own) => own.at(-1)), Array.from({ length: 200 }, (_, at) => fresh[`k${at}`]), 'R105');
 });
+
+subject('an event stream says that it lives, and nothing on the way holds it back', async (place) => {
+  const stream = await place.stream('/quiet');
+  for (const [report, name, value] of [
+    ['R077', 'content-type', /^text\/event-stream/],
+    ['R077', 'cache-control', /no-cache/],
+    ['R077', 'x-accel-buffering', /^no$/],
+  ]) {
+    assert.match(stream.answer.headers.get(name) ?? '', value, `${report} ${name}`);
+  }
+  const events = [await stream.next(), await stream.next(), await stream.next()];
+  stream.close();
+  const silence = { event: 'keep-alive', data: null };
+  assert.deepEqual(events, [{ event: 'put', data: { path: '/', data: null } }, silence, silence], 'R075');
+}, serve('--keep-alive', '1'));
 
 subject('a listen with the hash of what the client holds is told what has changed, and nothing if nothing has', async (place) => {
   const owner = place.client();

@@ -42,6 +42,38 @@ subject('a listener ends when its right to read does, and is told so once', asyn
   assert.deepEqual((await get(ref(amy, 'board'))).val(), { n: 3 }, 'R019: the right is back');
 }, ruled);
 
+subject('listeners that new rules do not allow end, and the others go on', async (place) => {
+  const [owner, reader] = [place.client('owner'), place.client()];
+  const deploy = async (board) => {
+    const rules = { marks: { '.read': true, '.write': true }, board: { '.read': board }, free: { '.read': true } };
+    const answer = await place.fetch('/.settings/rules', {
+      method: 'PUT', headers: { authorization: 'Bearer owner' }, body: JSON.stringify({ rules }),
+    });
+    assert.equal(answer.status, 200, await answer.text());
+  };
+  await deploy(true);
+  await set(ref(owner), { board: { n: 1 }, free: 1 });
+  const socket = await place.socket();
+  await socket.ask('q', { p: '/board', h: '' });
+  const stream = await place.stream('/board');
+  await stream.next();
+  const free = await values(ref(reader, 'free'));
+  const [seen, cancelled] = [[], []];
+  const first = new Promise((resolve) => {
+    onValue(ref(reader, 'board'), (snapshot) => resolve(seen.push(snapshot.val())), (error) => cancelled.push(error.code));
+  });
+  await within(first, 'R019: the first value');
+  await deploy(false);
+  await update(ref(owner), { 'board/n': 2, free: 2 });
+  await settled(owner, reader);
+  await caughtUp(socket);
+  assert.deepEqual([seen, cancelled, free], [[{ n: 1 }], ['PERMISSION_DENIED'], [1, 2]], 'R019');
+  assert.deepEqual(told(socket), [{ n: 1 }, 'c board'], 'R019');
+  assert.equal((await stream.next()).event, 'cancel', 'R019');
+  await deploy(true);
+  assert.deepEqual((await values(ref(reader, 'board'))).at(-1), { n: 2 }, 'R019');
+}, ruled);
+
 subject('a connection that is somebody else now is told nothing more', async (place) => {
   const owner = place.client('owner');
   await set(ref(owner, 'members/amy'), true);
