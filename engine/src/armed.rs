@@ -4,7 +4,8 @@
 //! it out of what is queued above. The SDKs keep the same tree for their own simulation, and end as the server does.
 
 use crate::door::Identity;
-use crate::limits::ARMED_PLACES_MAX;
+use crate::limits::{ARMED_BYTES_MAX, ARMED_PLACES_MAX};
+use crate::weight::Scale;
 use hearth_tree::{Assigned, Assignment, Draft, Key, Path, Pending, Priority, Update, Write};
 use std::collections::BTreeMap;
 
@@ -14,6 +15,8 @@ pub struct Armed {
     /// As whom they will be judged: the last one who armed any.
     identity: Identity,
     root: Spot,
+    /// No less than what it weighs: what was armed, with what has been covered since.
+    bytes: usize,
 }
 
 /// Why something cannot be armed.
@@ -24,6 +27,12 @@ pub enum ArmError {
         "a session can arm writes at {ARMED_PLACES_MAX} places for its disconnect, and this would be more"
     )]
     TooMany,
+    /// The session has armed too much.
+    #[error(
+        "a session can arm {} KiB of writes for its disconnect, and this would be more",
+        ARMED_BYTES_MAX / 1024
+    )]
+    TooHeavy,
 }
 
 /// A place at or above something armed.
@@ -39,7 +48,7 @@ struct Spot {
 impl Armed {
     /// Nothing, for this identity.
     pub fn new(identity: Identity) -> Self {
-        Self { identity, root: Spot::default() }
+        Self { identity, root: Spot::default(), bytes: 0 }
     }
 
     /// As whom it is to be judged.
@@ -57,11 +66,40 @@ impl Armed {
         self.root.places()
     }
 
+    /// Whether one write more is within the limits. O(1) as long as all of it is far from them.
+    ///
+    /// # Errors
+    /// [`ArmError`] names the limit.
+    pub(crate) fn check(&self, identity: &Identity, write: &Write) -> Result<(), ArmError> {
+        let mut scale = Scale::up_to(ARMED_BYTES_MAX);
+        scale.write(write);
+        let is_far = self.bytes + scale.bytes() <= ARMED_BYTES_MAX
+            && self.places() + write.assignments().len() <= ARMED_PLACES_MAX;
+        if is_far {
+            return Ok(());
+        }
+        // What is armed anew takes no more; only near the limits it is worth finding out.
+        let mut armed = self.clone();
+        armed.arm(identity, write);
+        if ARMED_PLACES_MAX < armed.places() {
+            return Err(ArmError::TooMany);
+        }
+        if ARMED_BYTES_MAX < armed.bytes { Err(ArmError::TooHeavy) } else { Ok(()) }
+    }
+
     /// One write more; what it covers is forgotten.
     pub fn arm(&mut self, identity: &Identity, write: &Write) {
         self.identity = identity.clone();
+        let mut scale = Scale::up_to(ARMED_BYTES_MAX);
+        scale.write(write);
+        self.bytes += scale.bytes();
         for assignment in write.assignments() {
             self.root.queue(assignment.at().keys(), assignment.to());
+        }
+        if ARMED_BYTES_MAX < self.bytes {
+            let mut scale = Scale::up_to(ARMED_BYTES_MAX);
+            self.root.weigh(&mut scale);
+            self.bytes = scale.bytes();
         }
     }
 
@@ -90,6 +128,19 @@ impl Spot {
     fn places(&self) -> usize {
         let own = usize::from(self.value.is_some()) + usize::from(self.priority.is_some());
         own + self.below.values().map(Self::places).sum::<usize>()
+    }
+
+    fn weigh(&self, scale: &mut Scale) {
+        if let Some(value) = &self.value {
+            scale.assigned(&Assigned::Value(value.clone()));
+        }
+        if let Some(priority) = &self.priority {
+            scale.assigned(&Assigned::Priority(priority.clone()));
+        }
+        for (key, below) in &self.below {
+            scale.keys(std::slice::from_ref(key));
+            below.weigh(scale);
+        }
     }
 
     fn queue(&mut self, keys: &[Key], to: &Assigned) {

@@ -1,5 +1,7 @@
 //! What a commit says to those who listen at a place: made once, told to all of them.
 
+use crate::limits::HEAVY_BYTES;
+use crate::weight::Scale;
 use bytes::Bytes;
 use hearth_tree::{Change, ChildChange, Edit, Node, Path, Priority, RelativePath, Snapshot, To, View};
 use std::collections::BTreeSet;
@@ -15,6 +17,8 @@ pub struct Body {
     pub content: Content,
     /// The encoded form; whoever encodes decides what it is.
     pub encoded: OnceLock<Bytes>,
+    /// What it weighs in bytes, or a little more than [`HEAVY_BYTES`]; found out when it is first asked for.
+    weight: OnceLock<usize>,
 }
 
 /// What is at a place now.
@@ -37,7 +41,25 @@ impl fmt::Debug for Body {
 
 impl Body {
     pub(crate) const fn new(at: Path, content: Content) -> Self {
-        Self { at, content, encoded: OnceLock::new() }
+        Self { at, content, encoded: OnceLock::new(), weight: OnceLock::new() }
+    }
+
+    /// What it weighs in bytes, or a little more than [`HEAVY_BYTES`].
+    pub(crate) fn weight(&self) -> usize {
+        *self.weight.get_or_init(|| {
+            let mut scale = Scale::up_to(HEAVY_BYTES);
+            match &self.content {
+                Content::Put(node) => scale.node(node.as_ref()),
+                Content::Priority(priority) => scale.to(&To::Priority(priority.clone())),
+                Content::Merge(parts) => {
+                    for (below, to) in parts {
+                        scale.keys(below.keys());
+                        scale.to(to);
+                    }
+                }
+            }
+            scale.bytes()
+        })
     }
 
     fn of_edit(edit: &Edit) -> Self {

@@ -3,10 +3,10 @@
 //! Why it runs ahead of the log: the sync takes longer than deciding, so many decisions share one. Its state is private
 //! for that reason: what it has decided can still be lost, and nobody may see it before it cannot.
 
-use crate::armed::{ArmError, Armed};
+use crate::armed::Armed;
 use crate::commit::{Arming, ArmingStep, Commit};
 use crate::door::{Door, Identity};
-use crate::limits::{ARMED_PLACES_MAX, PARKED_MAX};
+use crate::limits::PARKED_MAX;
 use crate::parked::Parked;
 use crate::request::{Accepted, Act, Refusal, Request, SessionId, Verdict};
 use crate::revision::Revision;
@@ -205,16 +205,9 @@ impl Committer {
         write: &Write,
     ) -> Result<ArmingStep, Refusal> {
         self.write(now_ms, identity, write)?;
-        let armed = self.armed.get(&session);
-        let most = armed.map_or(0, Armed::places) + write.assignments().len();
-        // What is armed anew takes no place more; only near the limit it is worth finding out.
-        let is_too_many = ARMED_PLACES_MAX < most && {
-            let mut armed = armed.cloned().unwrap_or_else(|| Armed::new(identity.clone()));
-            armed.arm(identity, write);
-            ARMED_PLACES_MAX < armed.places()
-        };
-        if is_too_many {
-            return Err(ArmError::TooMany.into());
+        match self.armed.get(&session) {
+            Some(armed) => armed.check(identity, write)?,
+            None => Armed::new(identity.clone()).check(identity, write)?,
         }
         Ok(ArmingStep::Arm(identity.clone(), write.clone()))
     }

@@ -1,8 +1,9 @@
 //! What leaves the engine for a session, and the seam to its connection.
 
 use crate::body::Body;
+use crate::limits::HEAVY_BYTES;
 use crate::published::Published;
-use crate::publisher::ListenRefusal;
+use crate::publisher::{Begun, ListenRefusal};
 use crate::request::{Accepted, Refusal, SessionId, Ticket};
 use crate::standing::Tag;
 use hearth_tree::{Path, Query};
@@ -16,6 +17,17 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// Whether it keeps so much alive that it should not wait beside others. O([`HEAVY_BYTES`]) once for each body.
+    pub fn is_heavy(&self) -> bool {
+        let mut bytes = 0;
+        self.items.iter().any(|item| {
+            if let Item::Push(push) = item {
+                bytes += push.body.weight();
+            }
+            HEAVY_BYTES < bytes
+        })
+    }
+
     /// What a session that lags must still be told, after the difference that it gets instead of the news.
     pub(crate) fn without_news(self) -> Vec<Item> {
         let is_news = |item: &Item| matches!(item, Item::Push(_));
@@ -60,7 +72,7 @@ pub enum Answer {
     /// Of a write or of arming one.
     Write(Ticket, Result<Accepted, Refusal>),
     /// Of a listen.
-    Listen(Ticket, Result<(), ListenRefusal>),
+    Listen(Ticket, Result<Begun, ListenRefusal>),
     /// Of a read: what is published where this stands among the news.
     Read(Ticket, Arc<Published>),
 }
@@ -77,4 +89,8 @@ pub trait Outboxes {
     /// Another revision is published, or other rules hold. Comes before the deliveries that speak of it, so that whoever
     /// has been told of it also finds it when reading.
     fn show(&mut self, published: &Arc<Published>);
+
+    /// A session has lagged for [`crate::limits::LAG_END_MS`] and is given up: the publisher has closed it, its connection
+    /// is to be ended with that reason, and counted.
+    fn cut(&mut self, session: SessionId);
 }

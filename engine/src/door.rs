@@ -3,7 +3,7 @@
 //! Why a type between: an admin passes everywhere, and a database without rules is either open (a developer's) or
 //! closed (production), and nobody below should have to know which.
 
-use hearth_rules::{Budget, Claim, Denial, Look, QueryValues, Ruleset, Situation};
+use hearth_rules::{Budget, Claim, Denial, Look, MissingIndex, QueryValues, Ruleset, Situation};
 use hearth_tree::{Path, Query, Snapshot, Target};
 use std::sync::Arc;
 
@@ -79,6 +79,19 @@ impl Door {
                 verdict.outcome?;
                 Ok(Pass { looks: verdict.looks, saw_now: verdict.saw_now })
             }
+        }
+    }
+
+    /// The index that a query needs and nobody has declared (wire reference 5.6). Where there are no rules nothing can be
+    /// declared: a developer's open database serves every query, a closed one does not, admins included.
+    pub fn missing_index(&self, at: &Path, query: &Query) -> Option<MissingIndex> {
+        if query.is_everything() {
+            return None;
+        }
+        match self {
+            Self::Open => None,
+            Self::Closed => MissingIndex::needed(at, &query.order),
+            Self::Rules(rules) => rules.missing_index(at, &query.order),
         }
     }
 

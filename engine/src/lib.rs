@@ -25,6 +25,7 @@ mod request;
 mod revision;
 mod standing;
 mod turns;
+mod weight;
 
 pub use armed::{ArmError, Armed};
 pub use body::{Body, Content};
@@ -34,7 +35,7 @@ pub use delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 pub use door::{Denied, Door, Identity, Pass};
 pub use log::{Durable, Log, LogError, LogStep, MemoryLog};
 pub use published::Published;
-pub use publisher::{Listen, ListenRefusal, Publisher};
+pub use publisher::{Begun, Listen, ListenRefusal, Publisher};
 pub use request::{Accepted, Act, Refusal, Request, SessionId, Ticket, Verdict};
 pub use revision::Revision;
 pub use standing::Tag;

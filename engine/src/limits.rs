@@ -20,8 +20,36 @@ pub const PARKED_MAX: usize = 10_000;
 /// disconnect may cost everybody.
 pub const ARMED_PLACES_MAX: usize = 1_000;
 
+/// Most memory of the writes that one session may have armed for its disconnect, in bytes: they are kept as long as the
+/// session lives, and made in one piece when it ends. What apps arm are states and times of a few dozen bytes.
+pub const ARMED_BYTES_MAX: usize = 1024 * 1024;
+
 /// Most listens of one session.
 pub const LISTENS_MAX: usize = 100_000;
+
+/// Most memory of the places and queries that one session listens to, in bytes. As many listens as there may be have
+/// 320 bytes each; without this bound a place could have 24 KB, and a bound of a query 10 MB.
+pub const LISTENS_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Most memory that is kept alive, in one database, so that sessions that have fallen behind can be told one difference
+/// instead of everything, in bytes. Counted are what commits have replaced since the first of them fell behind; whoever
+/// would keep more than this alive is shown everything anew.
+pub const LAG_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How long a tree is kept for a session that has fallen behind, in milliseconds. Who takes nothing for so long is hardly
+/// better off with a difference.
+pub const LAG_MS_MAX: i64 = 15_000;
+
+/// How long a session may have fallen behind, in milliseconds. Then it is closed; its client comes back with the hashes of
+/// what it has. As long as a client may be silent (wire reference 2.3).
+pub const LAG_END_MS: i64 = 60_000;
+
+const _: () = assert!(LAG_MS_MAX < LAG_END_MS, "it is shown everything anew before it is given up");
+
+/// A delivery above this many bytes waits in nobody's queue beside others: one that finds others there is refused, and
+/// its session gets one difference instead. A queue of `n` deliveries then keeps at most one that is heavier and `n` times
+/// this alive.
+pub const HEAVY_BYTES: usize = 64 * 1024;
 
 /// Most places that a session has stopped listening to and that are remembered; with more, each new listen is told
 /// everything, whatever its hash.

@@ -51,6 +51,22 @@ pub struct MissingIndex {
     pub at: Path,
 }
 
+impl MissingIndex {
+    /// The index that a query at a place needs, where none is defined. The orders by key and by priority need none.
+    pub fn needed(at: &Path, order: &Order) -> Option<Self> {
+        let on = needed(order)?;
+        Some(Self { on: on.to_string(), at: at.clone() })
+    }
+}
+
+fn needed(order: &Order) -> Option<IndexOn> {
+    match order {
+        Order::Key(_) | Order::Priority(_) => None,
+        Order::Value(_) => Some(IndexOn::Value),
+        Order::Child(path, _) => Some(IndexOn::Child(path.keys().iter().cloned().collect())),
+    }
+}
+
 impl Ruleset {
     /// What is indexed at a place. `.indexOn` is not inherited; a literal node hides a capture here too. O(depth).
     pub fn indexes(&self, at: &Path) -> &[IndexOn] {
@@ -61,12 +77,7 @@ impl Ruleset {
 
     /// The index that a query at a place needs and that is not there. The orders by key and by priority need none.
     pub fn missing_index(&self, at: &Path, order: &Order) -> Option<MissingIndex> {
-        let on = match order {
-            Order::Key(_) | Order::Priority(_) => return None,
-            Order::Value(_) => IndexOn::Value,
-            Order::Child(path, _) => IndexOn::Child(path.keys().iter().cloned().collect()),
-        };
-        let is_missing = !self.indexes(at).contains(&on);
-        is_missing.then(|| MissingIndex { on: on.to_string(), at: at.clone() })
+        let is_there = |on: IndexOn| self.indexes(at).contains(&on);
+        if needed(order).is_none_or(is_there) { None } else { MissingIndex::needed(at, order) }
     }
 }

@@ -30,8 +30,10 @@ impl Publisher {
         self.judge_listeners(now_ms, first, outboxes);
     }
 
-    /// Judges again what depends on the time, in slices. To be called every now and then.
+    /// Judges again what depends on the time, in slices, and gives up sessions that have fallen behind for too long. To be
+    /// called every second or so.
     pub fn tick(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
+        self.give_up(now_ms, outboxes);
         self.unjudged.extend(&self.clock_watchers);
         self.judge_some(now_ms, outboxes);
     }

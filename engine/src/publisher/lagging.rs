@@ -1,46 +1,153 @@
 //! Sessions that have fallen behind: their news are dropped, and one difference takes their place.
+//!
+//! Why the tree that they saw last is kept only so long: it keeps alive what commits have replaced since. What that is can
+//! be more than it looks, since a delete of a million nodes is a small commit; so what is replaced is weighed, while
+//! anybody lags. All who lag count the same commits, so together they keep no more alive than the one who has lagged
+//! longest.
 
 use super::{Listener, Publisher, Round};
 use crate::body::Body;
-use crate::delivery::{Answer, Delivery, Item, Outboxes, Push};
+use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 use crate::indexes::Indexes;
+use crate::limits::{LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX};
 use crate::published::Published;
-use crate::request::SessionId;
-use crate::standing::ListenerId;
+use crate::request::{SessionId, Ticket};
+use crate::standing::{ListenerId, Tag};
+use crate::weight::Scale;
+use hearth_tree::{Change, Path, Snapshot};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a session that fell behind has missed.
 #[derive(Debug)]
 pub(super) struct Lag {
-    /// What it was shown last.
-    since: Arc<Published>,
+    /// What it was shown last; nothing, if that would keep too much alive. Then it is shown everything anew.
+    since: Option<Since>,
+    /// When the publisher noticed, in milliseconds since 1970; nothing before the first tick.
+    noticed_ms: Option<i64>,
     /// Answers and revocations that come after the news that it missed. No more than the session has requests and
     /// listens under way.
-    pub(super) held: Vec<Item>,
+    held: Vec<Held>,
+}
+
+/// The tree that a session saw last.
+#[derive(Debug)]
+struct Since {
+    published: Arc<Published>,
+    /// How much had been replaced by then.
+    replaced_bytes: u64,
+}
+
+/// Something that waits for a difference.
+#[derive(Debug)]
+enum Held {
+    Item(Item),
+    /// The answer to a read: of what is there behind the difference, so it keeps nothing alive until then.
+    Read(Ticket),
+}
+
+/// All sessions that lag.
+#[derive(Debug, Default)]
+pub(super) struct Lagging {
+    sessions: BTreeSet<SessionId>,
+    /// Those for whom a tree is kept, with how much had been replaced when that began; the one that has lagged longest
+    /// first.
+    keeping: BTreeSet<(u64, SessionId)>,
+    /// What commits have replaced, in bytes, as far as it was weighed: while a tree was kept for anybody.
+    replaced_bytes: u64,
+}
+
+impl Lag {
+    /// A revocation from before a listener began anew would end that listener at its client.
+    pub(super) fn forget_revocation(&mut self, at: &Path, tag: Option<Tag>) {
+        let is_old = |revoked: &Revoked| revoked.at == *at && revoked.tag == tag;
+        self.held.retain(|held| !matches!(held, Held::Item(Item::Revoked(revoked)) if is_old(revoked)));
+    }
+
+    fn hold(&mut self, refused: Delivery) {
+        self.held.extend(refused.without_news().into_iter().map(|item| match item {
+            Item::Answer(Answer::Read(ticket, _)) => Held::Read(ticket),
+            Item::Push(_) | Item::Revoked(_) | Item::Answer(Answer::Write(..) | Answer::Listen(..)) => {
+                Held::Item(item)
+            }
+        }));
+    }
+}
+
+impl Lagging {
+    fn begin(&mut self, session: SessionId, since: Option<Since>, noticed_ms: Option<i64>) -> Lag {
+        self.sessions.insert(session);
+        self.keeping.extend(since.as_ref().map(|since| (since.replaced_bytes, session)));
+        Lag { since, noticed_ms, held: Vec::new() }
+    }
+
+    pub(super) fn end(&mut self, session: SessionId, lag: &Lag) {
+        self.sessions.remove(&session);
+        if let Some(since) = &lag.since {
+            self.keeping.remove(&(since.replaced_bytes, session));
+        }
+    }
 }
 
 impl Publisher {
     /// A session that lagged has room again: one difference for all its listeners, then what had to wait for it.
     pub fn drained(&mut self, now_ms: i64, session: SessionId, outboxes: &mut impl Outboxes) {
         let Some(own) = self.sessions.get_mut(&session) else { return };
-        let Some(Lag { since, held }) = own.lag.take() else { return };
+        let Some(lag) = own.lag.take() else { return };
+        self.lagging.end(session, &lag);
+        let Lag { since, noticed_ms, held } = lag;
         let (revoked, ids) = self.judge_doubtful(now_ms, session);
-        let news = ids.iter().filter_map(|&id| self.missed(id, &since)).map(Item::Push);
-        let held = held.into_iter().map(|item| self.renewed(item));
+        let news = ids
+            .iter()
+            .filter_map(|&id| self.missed(id, since.as_ref().map(|since| &*since.published)))
+            .map(Item::Push);
+        let held = held.into_iter().map(|held| match held {
+            Held::Item(item) => item,
+            Held::Read(ticket) => Item::Answer(Answer::Read(ticket, self.published.clone())),
+        });
         let items = news.chain(held).chain(revoked).collect();
         match outboxes.offer(session, Delivery { items }) {
             Ok(()) => self.mark_shown(ids),
-            Err(refused) => self.lag(session, since, refused),
+            Err(refused) => self.lag(session, since, noticed_ms, refused),
         }
     }
 
-    /// What had to wait for a difference, as it is behind that difference.
-    fn renewed(&self, held: Item) -> Item {
-        match held {
-            Item::Answer(Answer::Read(ticket, _)) => {
-                Item::Answer(Answer::Read(ticket, self.published.clone()))
+    /// A commit is published. Weighs what it replaces, if a tree is kept for anybody, and keeps none for who would keep too
+    /// much alive. O([`LAG_BYTES_MAX`]) for all commits of a lag together.
+    pub(super) fn replaced(&mut self, change: &Change, before: &Snapshot) {
+        if self.lagging.keeping.is_empty() {
+            return;
+        }
+        let mut scale = Scale::up_to(LAG_BYTES_MAX);
+        scale.replaced(change, before);
+        self.lagging.replaced_bytes += scale.bytes() as u64;
+        while let Some(&(began, session)) = self.lagging.keeping.first()
+            && (LAG_BYTES_MAX as u64) < self.lagging.replaced_bytes - began
+        {
+            self.lagging.keeping.pop_first();
+            self.keep_nothing(session);
+        }
+    }
+
+    /// Looks how long sessions have lagged: keeps no tree for them, and closes them in the end.
+    pub(super) fn give_up(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
+        for session in self.lagging.sessions.iter().copied().collect::<Vec<_>>() {
+            let lag = self.sessions.get_mut(&session).and_then(|own| own.lag.as_mut());
+            let Some(lag) = lag else { continue };
+            let lagged_ms = now_ms - *lag.noticed_ms.get_or_insert(now_ms);
+            if LAG_END_MS <= lagged_ms {
+                self.close(session);
+                outboxes.cut(session);
+            } else if LAG_MS_MAX <= lagged_ms {
+                self.keep_nothing(session);
             }
-            Item::Push(_) | Item::Revoked(_) | Item::Answer(Answer::Write(..) | Answer::Listen(..)) => held,
+        }
+    }
+
+    fn keep_nothing(&mut self, session: SessionId) {
+        let lag = self.sessions.get_mut(&session).and_then(|own| own.lag.as_mut());
+        if let Some(since) = lag.and_then(|lag| lag.since.take()) {
+            self.lagging.keeping.remove(&(since.replaced_bytes, session));
         }
     }
 
@@ -62,13 +169,13 @@ impl Publisher {
         self.sessions.get(&session).is_some_and(|own| own.lag.is_some())
     }
 
-    /// What a listener has missed since its session fell behind.
-    fn missed(&self, id: ListenerId, since: &Published) -> Option<Push> {
+    /// What a listener has missed since its session fell behind; everything, if what it was shown last is not known.
+    fn missed(&self, id: ListenerId, since: Option<&Published>) -> Option<Push> {
         let Listener { at, query, tag, is_new, .. } = self.listeners.get(&id)?;
-        let (before, after) = (since.tree.get(at), self.published.tree.get(at));
-        if *is_new {
+        let Some(since) = since.filter(|_| !is_new) else {
             return self.first_push(id, None);
-        }
+        };
+        let (before, after) = (since.tree.get(at), self.published.tree.get(at));
         if before == after {
             return None;
         }
@@ -91,19 +198,21 @@ impl Publisher {
         for (id, delivery) in round {
             let lag = self.sessions.get_mut(&id).and_then(|session| session.lag.as_mut());
             match lag {
-                Some(lag) => lag.held.extend(delivery.without_news()),
+                Some(lag) => lag.hold(delivery),
                 None => {
                     if let Err(refused) = outboxes.offer(id, delivery) {
-                        self.lag(id, before.clone(), refused);
+                        let replaced_bytes = self.lagging.replaced_bytes;
+                        let since = Since { published: before.clone(), replaced_bytes };
+                        self.lag(id, Some(since), None, refused);
                     }
                 }
             }
         }
     }
 
-    fn lag(&mut self, session: SessionId, since: Arc<Published>, refused: Delivery) {
-        if let Some(session) = self.sessions.get_mut(&session) {
-            session.lag = Some(Lag { since, held: refused.without_news() });
+    fn lag(&mut self, session: SessionId, since: Option<Since>, noticed_ms: Option<i64>, refused: Delivery) {
+        if let Some(own) = self.sessions.get_mut(&session) {
+            own.lag.insert(self.lagging.begin(session, since, noticed_ms)).hold(refused);
         }
     }
 }

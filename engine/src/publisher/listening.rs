@@ -4,11 +4,13 @@
 
 use super::{Listener, Publisher, Round, Session};
 use crate::body::{Body, Content};
-use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
+use crate::delivery::{Answer, Delivery, Item, Outboxes, Push};
 use crate::door::Denied;
-use crate::limits::LISTENS_MAX;
+use crate::limits::{LISTENS_BYTES_MAX, LISTENS_MAX};
 use crate::request::{SessionId, Ticket};
 use crate::standing::{ListenerId, Tag};
+use crate::weight::Scale;
+use hearth_rules::MissingIndex;
 use hearth_tree::{Hash, Path, Query};
 use std::sync::Arc;
 
@@ -26,6 +28,13 @@ pub struct Listen {
     pub known: Option<Option<Hash>>,
 }
 
+/// A listen that has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The index that its query needs and that is not declared. It is served all the same (wire reference 5.6).
+    pub missing_index: Option<MissingIndex>,
+}
+
 /// Why somebody cannot listen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListenRefusal {
@@ -35,6 +44,12 @@ pub enum ListenRefusal {
     /// It listens to enough already.
     #[error("a connection can listen to {LISTENS_MAX} places, and this would be more")]
     TooMany,
+    /// What it listens to is named at too great a length already.
+    #[error(
+        "the places and queries that a connection listens to can have {} MiB, and this would be more",
+        LISTENS_BYTES_MAX / 1024 / 1024
+    )]
+    TooLong,
     /// The session is not open.
     #[error("the connection has ended")]
     Closed,
@@ -64,11 +79,12 @@ impl Publisher {
         let Listen { at, query, tag, known } = listen;
         let own = self.sessions.get(&session);
         let known = known.filter(|_| own.is_some_and(|own| !own.may_mistake(&at, tag)));
+        let missing_index = self.published.door.missing_index(&at, &query);
         let begun = self.begin(now_ms, session, &at, query, tag);
         let new = begun.as_ref().ok().copied();
         // A session that lags is shown this listener with all others.
         let push = new.filter(|_| !self.lags(session)).and_then(|id| self.first_push(id, known));
-        let answer = Item::Answer(Answer::Listen(ticket, begun.map(|_| ())));
+        let answer = Item::Answer(Answer::Listen(ticket, begun.map(|_| Begun { missing_index })));
         let items = push.map(Item::Push).into_iter().chain([answer]).collect();
         let since = self.published.clone();
         self.hand_out(Round::from([(session, Delivery { items })]), &since, outboxes);
@@ -104,6 +120,13 @@ impl Publisher {
         if LISTENS_MAX <= own.listens.len() && !own.listens.contains_key(&place) {
             return Err(ListenRefusal::TooMany);
         }
+        let mut scale = Scale::up_to(LISTENS_BYTES_MAX);
+        scale.listen(at, &query);
+        let bytes = scale.bytes();
+        let replaced = own.listens.get(&place).and_then(|id| self.listeners.get(id));
+        if LISTENS_BYTES_MAX < own.listens_bytes + bytes - replaced.map_or(0, |listener| listener.bytes) {
+            return Err(ListenRefusal::TooLong);
+        }
         let pass = self.published.door.read(&own.identity, now_ms, &self.published.tree, at, &query)?;
         if let Some(id) = own.listens.get(&place).copied() {
             self.forget(id);
@@ -113,14 +136,15 @@ impl Publisher {
         self.indexes.ensure(at, &query, &self.published.tree);
         let query = self.places.entry(at).add(query, id);
         self.watch(id, &pass);
-        self.listeners.insert(id, Listener { session, at: at.clone(), query, tag, pass, is_new: true });
+        let listener = Listener { session, at: at.clone(), query, tag, pass, is_new: true, bytes };
+        self.listeners.insert(id, listener);
         if let Some(own) = self.sessions.get_mut(&session) {
             own.forgotten.told(at, tag);
             // Told only now, a revocation from before would end the new listener at its client.
             if let Some(lag) = &mut own.lag {
-                let is_old = |revoked: &Revoked| revoked.at == *at && revoked.tag == tag;
-                lag.held.retain(|item| !matches!(item, Item::Revoked(revoked) if is_old(revoked)));
+                lag.forget_revocation(at, tag);
             }
+            own.listens_bytes += bytes;
             own.listens.insert(place, id);
         }
         Ok(id)
@@ -156,7 +180,10 @@ impl Publisher {
     pub(super) fn forget(&mut self, id: ListenerId) {
         self.unwatch(id);
         self.unjudged.remove(&id);
-        let Some(Listener { at, query, .. }) = self.listeners.remove(&id) else { return };
+        let Some(Listener { session, at, query, bytes, .. }) = self.listeners.remove(&id) else { return };
+        if let Some(own) = self.sessions.get_mut(&session) {
+            own.listens_bytes -= bytes;
+        }
         let Some(standing) = self.places.get_mut(&at) else { return };
         standing.remove(&query, id);
         self.indexes.retain(&at, |by| standing.queries().any(|(query, _)| query.orders_by(by)));

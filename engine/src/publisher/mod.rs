@@ -7,7 +7,7 @@ mod lagging;
 mod listening;
 mod routing;
 
-pub use listening::{Listen, ListenRefusal};
+pub use listening::{Begun, Listen, ListenRefusal};
 
 use crate::delivery::{Answer, Delivery, Item, Outboxes};
 use crate::door::{Identity, Pass};
@@ -19,7 +19,7 @@ use crate::published::Published;
 use crate::request::{SessionId, Ticket, Verdict};
 use crate::standing::{ListenerId, Standing, Tag};
 use hearth_tree::{Path, Query};
-use lagging::Lag;
+use lagging::{Lag, Lagging};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -38,12 +38,15 @@ pub struct Publisher {
     clock_watchers: BTreeSet<ListenerId>,
     /// Listeners that are suspended: not served until they are judged again, because rules or identity have changed since.
     unjudged: BTreeSet<ListenerId>,
+    lagging: Lagging,
 }
 
 #[derive(Debug)]
 struct Session {
     identity: Identity,
     listens: BTreeMap<(Path, Option<Tag>), ListenerId>,
+    /// What the places and queries of its listeners weigh together.
+    listens_bytes: usize,
     forgotten: Forgotten,
     lag: Option<Lag>,
 }
@@ -57,6 +60,8 @@ struct Listener {
     pass: Pass,
     /// Whether it has not been shown anything yet, because there was no room for that.
     is_new: bool,
+    /// What its place and query weigh.
+    bytes: usize,
 }
 
 /// What one step has to say, by session.
@@ -75,6 +80,7 @@ impl Publisher {
             looks: PathMap::new(),
             clock_watchers: BTreeSet::new(),
             unjudged: BTreeSet::new(),
+            lagging: Lagging::default(),
         }
     }
 
@@ -86,13 +92,17 @@ impl Publisher {
     /// A session begins.
     pub fn open(&mut self, session: SessionId, identity: Identity) {
         let (listens, forgotten) = (BTreeMap::new(), Forgotten::default());
-        self.sessions.insert(session, Session { identity, listens, forgotten, lag: None });
+        let opened = Session { identity, listens, listens_bytes: 0, forgotten, lag: None };
+        self.sessions.insert(session, opened);
     }
 
     /// A session has ended; its listeners are gone.
     pub fn close(&mut self, session: SessionId) {
-        let session = self.sessions.remove(&session);
-        for id in session.into_iter().flat_map(|session| session.listens.into_values()) {
+        let Some(own) = self.sessions.remove(&session) else { return };
+        if let Some(lag) = own.lag {
+            self.lagging.end(session, &lag);
+        }
+        for id in own.listens.into_values() {
             self.forget(id);
         }
     }
@@ -114,6 +124,7 @@ impl Publisher {
             let mut round = Round::new();
             if let Some(commit) = verdict.commit {
                 let tree = before.tree.apply(&commit.change);
+                self.replaced(&commit.change, &before.tree);
                 self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
                 let door = before.door.clone();
                 self.published = Arc::new(Published { revision: commit.revision, tree, door });

@@ -18,7 +18,9 @@ pub(super) fn failure_of_write(refusal: &Refusal) -> Failure {
 pub(super) fn failure_of_listen(refusal: &ListenRefusal) -> Failure {
     match refusal {
         ListenRefusal::Denied(denied) => failure_of_denial(denied),
-        ListenRefusal::TooMany => Failure { status: Status::TooBig, text: refusal.to_string() },
+        ListenRefusal::TooMany | ListenRefusal::TooLong => {
+            Failure { status: Status::TooBig, text: refusal.to_string() }
+        }
         ListenRefusal::Closed => Status::Disconnected.into(),
     }
 }

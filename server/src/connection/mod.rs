@@ -14,10 +14,10 @@ use crate::database::{Database, Stopped};
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
 use hearth_engine::{
-    Act, Answer as EngineAnswer, Delivery, Identity, Item, Listen, Published, Request, Revoked, SessionId,
-    Tag, Ticket,
+    Act, Answer as EngineAnswer, Begun, Delivery, Identity, Item, Listen, Published, Request, Revoked,
+    SessionId, Tag, Ticket,
 };
-use hearth_tree::{Index, Path, ReadOptions, View, Write};
+use hearth_tree::{ControlCharacters, DEPTH_MAX, Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
     ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
     OnDisconnect, Push, Put, QueryText, Refused, RequestBody, RequestNumber, Response, ServerControl, Status,
@@ -27,6 +27,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Most requests of one connection that are not answered yet; its socket is not read meanwhile.
 const REQUESTS_MAX: usize = 1_024;
+/// Most nodes of one request. An array of ones has a node in two bytes of text, and it takes 50 bytes of memory. An ordinary
+/// message of 16 MB (8 bytes to a node, or more) is taken.
+pub(crate) const REQUEST_NODES_MAX: usize = 2_000_000;
+const REQUEST: ReadOptions = ReadOptions {
+    depth_max: DEPTH_MAX,
+    nodes_max: REQUEST_NODES_MAX,
+    control_characters: ControlCharacters::Allow,
+};
 
 /// A client's connection.
 pub(crate) struct Connection {
@@ -110,7 +118,7 @@ impl Connection {
     /// Takes a message of the client.
     pub(crate) async fn receive(&mut self, message: Assembled<'_>) -> Result<Next, Stopped> {
         let message = match message {
-            Assembled::Message(message) => ClientMessage::parse(&message, &ReadOptions::default()),
+            Assembled::Message(message) => ClientMessage::parse(&message, &REQUEST),
             Assembled::TooBig { start, .. } => {
                 let Some(number) = number_of(&start) else { return Ok(Next::Close) };
                 self.enqueue(number, Err(Status::WriteTooBig.into())).await?;
@@ -150,7 +158,8 @@ impl Connection {
                     self.fill(ticket, answer);
                 }
                 Item::Answer(EngineAnswer::Listen(ticket, outcome)) => {
-                    let listening = |()| Answer::Listening { no_index: false };
+                    let listening =
+                        |begun: Begun| Answer::Listening { no_index: begun.missing_index.is_some() };
                     let answer =
                         outcome.map_or_else(|refusal| Answer::Failed(failure_of_listen(&refusal)), listening);
                     self.fill(ticket, answer);
@@ -373,6 +382,9 @@ impl Reading {
         let judged = published.door.read(identity, crate::clock::now_ms(), &published.tree, at, query);
         if let Err(denied) = judged {
             return Answer::Failed(failure_of_denial(&denied));
+        }
+        if let Some(missing) = published.door.missing_index(at, query) {
+            return Answer::Failed(Failure { status: Status::Failure, text: missing.to_string() });
         }
         let node = published.tree.get(at);
         if query.is_everything() {

@@ -26,6 +26,8 @@ struct Queues {
     by_session: HashMap<SessionId, Outbox>,
     /// Where readers find what is published.
     published: Arc<ArcSwap<Published>>,
+    /// How many sessions were closed because they had fallen behind for too long.
+    cut: u64,
 }
 
 impl Outboxes for Queues {
@@ -45,6 +47,17 @@ impl Outboxes for Queues {
     fn show(&mut self, published: &Arc<Published>) {
         self.published.store(published.clone());
     }
+
+    fn cut(&mut self, session: SessionId) {
+        // With its sender the queue ends, and with the queue the connection.
+        self.by_session.remove(&session);
+        self.cut += 1;
+        tracing::info!(
+            session = session.0,
+            cut = self.cut,
+            "a connection is closed because it takes too little of what it is told"
+        );
+    }
 }
 
 /// Follows what it is told, one message after the other.
@@ -59,7 +72,7 @@ pub(super) fn run(timer: &Runtime, mut inbox: mpsc::Receiver<ToPublisher>) {
             Next::Deadline => {}
             Next::Message(ToPublisher::Open(id, published)) => {
                 let publisher = Publisher::new(Published::clone(&published.load()));
-                let queues = Queues { by_session: HashMap::new(), published };
+                let queues = Queues { by_session: HashMap::new(), published, cut: 0 };
                 databases.insert(id, Own { publisher, queues });
             }
             Next::Message(ToPublisher::Publish(group)) => {

@@ -1,7 +1,8 @@
 //! What is left behind when a session ends (wire reference 4.7).
 
 use super::ask::{Ledger, NOW_MS, rules, set, uid, update};
-use hearth_engine::{Act, Committer, Door, Identity, Refusal, Revision, limits::ARMED_PLACES_MAX};
+use hearth_engine::limits::{ARMED_BYTES_MAX, ARMED_PLACES_MAX};
+use hearth_engine::{Act, Committer, Door, Identity, Refusal, Revision};
 use hearth_tests::twin::path;
 use serde_json::{Value, json};
 
@@ -236,4 +237,40 @@ fn a_session_arms_so_many_places_and_may_change_its_mind_about_them() {
     assert!(arm_at("p/0").is_ok(), "a place that is armed");
     assert!(arm_at("p").is_ok(), "instead of all of them");
     assert!(arm_at("one more").is_ok());
+}
+
+#[test]
+fn a_session_arms_so_much_and_may_change_its_mind_about_it() {
+    // What is weighed beside the text: the place, the node, and what holds them.
+    let most = ARMED_BYTES_MAX - 3 * 64 - 1;
+    let text = |bytes: usize| json!("x".repeat(bytes));
+    let refused = "a session can arm 1024 KiB of writes for its disconnect, and this would be more";
+    for (what, acts, last, expected) in [
+        ("as much as there may be", vec![], arm("p", text(most)), Ok(())),
+        ("a byte more", vec![], arm("p", text(most + 1)), Err(refused)),
+        ("something beside it", vec![arm("p", text(most))], arm("q", json!(1)), Err(refused)),
+        ("something beside half of it", vec![arm("p", text(most / 2))], arm("q", text(most / 3)), Ok(())),
+        ("the same again", vec![arm("p", text(most))], arm("p", text(most)), Ok(())),
+        (
+            "something instead",
+            vec![arm("p", text(most)), arm("p", json!(1))],
+            arm("q", text(most / 2)),
+            Ok(()),
+        ),
+        ("what was taken back", vec![arm("p", text(most)), disarm("p")], arm("q", text(most)), Ok(())),
+        (
+            "the time, within something large",
+            vec![arm("p", json!({"at": {".sv": "timestamp"}, "text": "x".repeat(most)}))],
+            arm("q", json!(1)),
+            Ok(()),
+        ),
+    ] {
+        let mut ledger = Ledger::new(Door::Open, &Value::Null);
+        for act in acts {
+            drop(ledger.ask(NOW_MS, 1, &Identity::nobody(), act));
+        }
+        let outcome = ledger.ask(NOW_MS, 1, &Identity::nobody(), last).outcome;
+        let found = outcome.map(|_| ()).map_err(|refusal| refusal.to_string());
+        assert_eq!(found, expected.map_err(str::to_owned), "{what}");
+    }
 }

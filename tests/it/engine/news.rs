@@ -1,14 +1,16 @@
 //! What a listener is told in the corners that the lives have found, step by step.
 
 use super::ask::{NOW_MS, hash, rules, set, uid, update};
+use hearth_engine::limits::{JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX, LISTENS_BYTES_MAX};
 use hearth_engine::{
-    Act, Answer, Body, Committer, Content, Delivery, Door, Identity, Item, Listen, LogStep, MemoryLog,
-    Outboxes, Published, Publisher, Push, Request, Revision, SessionId, Ticket,
+    Act, Answer, Begun, Body, Committer, Content, Delivery, Door, Identity, Item, Listen, LogStep, MemoryLog,
+    Outboxes, Published, Publisher, Push, Request, Revision, SessionId, Tag, Ticket,
 };
 use hearth_tests::naive;
 use hearth_tests::twin::{model_node, path};
-use hearth_tree::{Hash, Query, Snapshot, To};
+use hearth_tree::{Hash, Order, Position, Query, Range, Scalar, Snapshot, Text, To, Window};
 use serde_json::{Value, json};
+use std::ops::Bound;
 use std::sync::Arc;
 
 const LISTENER: SessionId = SessionId(1);
@@ -34,13 +36,18 @@ impl Outboxes for Queue {
     }
 
     fn show(&mut self, _: &Arc<Published>) {}
+
+    fn cut(&mut self, _: SessionId) {
+        self.told.push("cut".into());
+    }
 }
 
 fn shown(item: &Item) -> String {
     match item {
         Item::Push(Push { body, tag: _ }) => format!("{} {}", body.at, content(body)),
         Item::Revoked(revoked) => format!("{} revoked", revoked.at),
-        Item::Answer(Answer::Listen(_, Ok(()))) => "listening".into(),
+        Item::Answer(Answer::Listen(_, Ok(Begun { missing_index: None }))) => "listening".into(),
+        Item::Answer(Answer::Listen(_, Ok(Begun { missing_index: Some(missing) }))) => missing.to_string(),
         Item::Answer(Answer::Listen(_, Err(refusal))) => refusal.to_string(),
         Item::Answer(Answer::Write(_, outcome)) => format!("{outcome:?}"),
         Item::Answer(Answer::Read(_, published)) => format!("read at {}", published.revision),
@@ -96,6 +103,11 @@ impl Stage {
 
     fn listen(&mut self, at: &str, known: Option<Option<Hash>>) {
         let listen = Listen { at: path(at), query: Query::EVERYTHING, tag: None, known };
+        self.publisher.listen(self.now_ms, LISTENER, Ticket(1), listen, &mut self.queue);
+    }
+
+    fn listen_to(&mut self, at: &str, query: Query, tag: u64) {
+        let listen = Listen { at: path(at), query, tag: Some(Tag(tag)), known: Some(None) };
         self.publisher.listen(self.now_ms, LISTENER, Ticket(1), listen, &mut self.queue);
     }
 
@@ -211,4 +223,136 @@ fn parts_may_be_applied_in_any_order_without_losing_a_priority() {
         stage.act(Act::Write(update("", &parts)));
         stage.check(&[told]);
     }
+}
+
+/// What a listener of `a` is told that has missed that `a/b` is 2 now: one difference, or everything.
+const DIFFERENCE: &[&str] = &["/a/b 2"];
+const EVERYTHING: &[&str] = &[r#"/a {"b":2,"c":1}"#];
+
+fn lagging() -> Stage {
+    let mut stage = Stage::new(&Door::Open, &json!({"a": {"b": 1, "c": 1}, "big": "x".repeat(TEXT_BYTES)}));
+    stage.listen("a", None);
+    stage.queue.told.clear();
+    stage.queue.is_full = true;
+    stage.set("a/b", json!(2));
+    stage
+}
+
+#[test]
+fn what_is_kept_for_who_falls_behind_is_bounded_in_time() {
+    for (after_ms, told) in [
+        (0, DIFFERENCE),
+        (LAG_MS_MAX - 1, DIFFERENCE),
+        (LAG_MS_MAX, EVERYTHING),
+        (LAG_END_MS - 1, EVERYTHING),
+        (LAG_END_MS, &["cut"]),
+    ] {
+        let mut stage = lagging();
+        stage.publisher.tick(NOW_MS, &mut stage.queue);
+        stage.publisher.tick(NOW_MS + after_ms, &mut stage.queue);
+        stage.make_room();
+        assert_eq!(stage.queue.told, told, "after {after_ms} ms");
+    }
+}
+
+/// Of a leaf that is written again and again.
+const TEXT_BYTES: usize = 1_000_000;
+
+#[test]
+fn what_is_kept_for_who_falls_behind_is_bounded_in_bytes() {
+    // The leaf that is replaced, and two nodes that are copied.
+    let commits_max = LAG_BYTES_MAX / (TEXT_BYTES + 64 + 2 * 4 * 1024);
+    for (commits, told) in [(0, DIFFERENCE), (commits_max, DIFFERENCE), (commits_max + 1, EVERYTHING)] {
+        let mut stage = lagging();
+        for commit in 0..commits {
+            stage.set("big", json!(["y", "z"][commit % 2].repeat(TEXT_BYTES)));
+        }
+        stage.make_room();
+        assert_eq!(stage.queue.told, told, "{commits} commits");
+    }
+}
+
+#[test]
+fn a_read_that_waits_for_a_difference_is_answered_from_behind_it() {
+    let mut stage = lagging();
+    stage.publisher.read(LISTENER, Ticket(2), &mut stage.queue);
+    stage.set("a/b", json!(3));
+    stage.make_room();
+    stage.check(&["/a/b 3", "read at 2"]);
+}
+
+fn by_value(bytes: usize) -> Query {
+    let start = Position::of(Some(Scalar::Text(Text::new(&"x".repeat(bytes)).expect("not too long"))));
+    let range = Range { start: Bound::Included(start), end: Bound::Unbounded };
+    Query { order: Order::Value(range), window: Window::All }
+}
+
+#[test]
+fn the_queries_of_a_session_are_bounded_in_bytes() {
+    let own = LISTENS_BYTES_MAX / 4;
+    // What is weighed beside the text: the listener and its one key.
+    let most = own - 2 * 64 - 1;
+    let too_long =
+        "the places and queries that a connection listens to can have 32 MiB, and this would be more";
+    for (what, sizes, told) in [
+        ("as much as there may be", vec![most; 4], vec!["listening"; 4]),
+        (
+            "a byte more",
+            vec![most, most, most, most + 1],
+            vec!["listening", "listening", "listening", too_long],
+        ),
+    ] {
+        let mut stage = Stage::new(&Door::Open, &Value::Null);
+        for (tag, bytes) in (1..).zip(sizes) {
+            stage.listen_to("a", by_value(bytes), tag);
+        }
+        assert_eq!(stage.queue.told, told, "{what}");
+        stage.queue.told.clear();
+        stage.listen_to("a", by_value(most), 1);
+        stage.check(&["listening"]);
+    }
+}
+
+#[test]
+fn a_query_without_an_index_is_served_with_a_warning_where_one_could_be_declared() {
+    let indexed = rules(&json!({".read": true, "a": {".indexOn": ".value"}}));
+    let plain = rules(&json!({".read": true}));
+    let missing = r#"Index not defined, add ".indexOn": ".value", for path "/a", to the rules"#;
+    let by_key = Query { order: Order::Key(Range::ALL), window: Window::first(1).expect("a limit") };
+    for (what, door, query, told) in [
+        ("declared", &indexed, by_value(1), "listening"),
+        ("not declared", &plain, by_value(1), missing),
+        ("by key", &plain, by_key, "listening"),
+        ("no rules", &Door::Open, by_value(1), "listening"),
+    ] {
+        let mut stage = Stage::new(door, &Value::Null);
+        stage.listen_to("a", query, 1);
+        assert_eq!(stage.queue.told.last().map(String::as_str), Some(told), "{what}");
+    }
+}
+
+#[test]
+fn other_rules_hold_for_everybody_at_once_and_the_word_of_it_comes_in_slices() {
+    let open = rules(&json!({".read": true}));
+    let closed = rules(&json!({"a0": {".read": true}}));
+    let mut stage = Stage::new(&open, &json!({}));
+    let listeners = 2 * JUDGED_AT_ONCE_MAX + 1;
+    for number in 0..listeners {
+        stage.listen(&format!("a{number}"), None);
+    }
+    stage.queue.told.clear();
+    stage.act(Act::Govern(closed));
+    stage.check(&[]);
+    // News for one who is suspended: it is judged before it is told.
+    stage.set("a1", json!("secret"));
+    stage.check(&["/a1 revoked"]);
+    stage.set("a0", json!(1));
+    stage.check(&["/a0 1"]);
+    let mut slices = Vec::new();
+    while !stage.publisher.is_settled() {
+        stage.publisher.judge_some(NOW_MS, &mut stage.queue);
+        slices.push(std::mem::take(&mut stage.queue.told).len());
+    }
+    // Two have been judged already.
+    assert_eq!(slices, [JUDGED_AT_ONCE_MAX, JUDGED_AT_ONCE_MAX - 1]);
 }

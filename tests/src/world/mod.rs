@@ -19,6 +19,7 @@ use crate::dice::Dice;
 use crate::twin;
 use client::{Ask, Client, Deed};
 use disk::Disk;
+use hearth_engine::limits::LAG_MS_MAX;
 use hearth_engine::{
     Act, Committer, Durable, Identity, Listen, LogStep, Published, Publisher, Request, Revision, SessionId,
     Ticket, Verdict,
@@ -105,6 +106,8 @@ pub struct Counts {
     pub caught_up: usize,
     /// Sessions whose armed writes were made.
     pub fired: usize,
+    /// Sessions that were given up because they had fallen behind for too long.
+    pub cut: usize,
     /// Crashes.
     pub crashes: usize,
 }
@@ -112,9 +115,16 @@ pub struct Counts {
 impl Counts {
     /// Whether everything has happened that does not take rules.
     pub const fn all_happened(&self) -> bool {
-        let Self { commits, answers, pushes, stale, denied: _, revoked: _, caught_up, fired, crashes } =
+        let Self { commits, answers, pushes, stale, denied: _, revoked: _, caught_up, fired, cut, crashes } =
             *self;
-        0 < commits && 0 < answers && 0 < pushes && 0 < stale && 0 < caught_up && 0 < fired && 0 < crashes
+        0 < commits
+            && 0 < answers
+            && 0 < pushes
+            && 0 < stale
+            && 0 < caught_up
+            && 0 < fired
+            && 0 < cut
+            && 0 < crashes
     }
 }
 
@@ -131,6 +141,7 @@ impl std::ops::Add for Counts {
             revoked: self.revoked + other.revoked,
             caught_up: self.caught_up + other.caught_up,
             fired: self.fired + other.fired,
+            cut: self.cut + other.cut,
             crashes: self.crashes + other.crashes,
         }
     }
@@ -190,7 +201,8 @@ impl World {
             760..900 => self.read(),
             900..950 => self.drain(),
             950..975 => self.pass_time(),
-            975..978 => self.tick(),
+            975..977 => self.tick(),
+            977 => self.idle(),
             978..980 => self.judge_some(),
             980..985 => self.change_law(),
             985..992 => self.connect(),
@@ -264,9 +276,14 @@ impl World {
             return;
         }
         let who = self.dice.below(self.clients.len());
+        self.boxes.close(self.clients[who].session);
+        self.publisher.close(self.clients[who].session);
+        self.end(who);
+    }
+
+    /// The connection of a client has ended.
+    fn end(&mut self, who: usize) {
         let client = self.clients.swap_remove(who);
-        self.boxes.close(client.session);
-        self.publisher.close(client.session);
         let act = Act::End;
         let request = Request { session: client.session, ticket: None, identity: client.identity, act };
         let verdicts = self.committer.decide(self.now_ms, request);
@@ -378,7 +395,23 @@ impl World {
 
     fn tick(&mut self) {
         self.publisher.tick(self.now_ms, &mut self.boxes);
+        for session in std::mem::take(&mut self.boxes.cut) {
+            self.counts.cut += 1;
+            let who = self.clients.iter().position(|client| client.session == session);
+            self.end(who.expect("queues are those of clients"));
+        }
         self.judge_fresh(When::Now);
+    }
+
+    /// Nobody does anything for so long that trees are no longer kept for who has fallen behind, or that it is given up.
+    fn idle(&mut self) {
+        for _ in 0..=self.dice.below(5) {
+            self.tick();
+            self.now_ms += LAG_MS_MAX;
+            let verdicts = self.committer.expire(self.now_ms);
+            self.judge_verdicts(verdicts);
+        }
+        self.tick();
     }
 
     fn change_law(&mut self) {

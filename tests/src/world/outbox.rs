@@ -10,6 +10,8 @@ pub(super) struct Boxes {
     by_session: BTreeMap<SessionId, Outbox>,
     /// What has been taken since somebody last looked.
     pub fresh: Vec<(SessionId, Fresh)>,
+    /// Sessions that were given up, since somebody last looked.
+    pub cut: Vec<SessionId>,
 }
 
 /// Something that has just left the engine.
@@ -79,4 +81,10 @@ impl Outboxes for Boxes {
     }
 
     fn show(&mut self, _: &Arc<Published>) {}
+
+    fn cut(&mut self, session: SessionId) {
+        assert!(self.by_session.get(&session).is_some_and(|own| own.has_refused), "{session:?} does not lag");
+        self.by_session.remove(&session);
+        self.cut.push(session);
+    }
 }

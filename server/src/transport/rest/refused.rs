@@ -43,7 +43,7 @@ impl Refused {
     pub(super) fn of_listen(refusal: &ListenRefusal) -> Self {
         match refusal {
             ListenRefusal::Denied(denied) => Self::denied(denied),
-            ListenRefusal::TooMany | ListenRefusal::Closed => {
+            ListenRefusal::TooMany | ListenRefusal::TooLong | ListenRefusal::Closed => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, refusal.to_string())
             }
         }

@@ -180,7 +180,7 @@ impl Told {
                 Item::Answer(Answer::Listen(_, outcome)) => {
                     let outcome = outcome.map_err(|refusal| Refused::of_listen(&refusal));
                     let next = if outcome.is_ok() { Next::GoOn } else { Next::End };
-                    let is_gone = begun.take().is_some_and(|begun| begun.send(outcome).is_err());
+                    let is_gone = begun.take().is_some_and(|begun| begun.send(outcome.map(|_| ())).is_err());
                     if is_gone || next == Next::End {
                         return Next::End;
                     }

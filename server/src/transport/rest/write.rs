@@ -7,6 +7,7 @@ use super::read::leaf;
 use super::refused::Refused;
 use super::{Asked, Server, apart};
 use crate::clock::now_ms;
+use crate::connection::REQUEST_NODES_MAX;
 use axum::body::Body;
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
@@ -14,8 +15,8 @@ use axum::response::Response;
 use futures_util::StreamExt;
 use hearth_engine::{Act, Refusal};
 use hearth_tree::{
-    Assigned, Assignment, DEPTH_MAX, Key, Node, Part, Path, Pending, Query, ReadOptions, Snapshot, Target,
-    Write, read_priority, read_update, read_value,
+    Assigned, Assignment, DEPTH_MAX, Key, NODES_MAX, Node, Part, Path, Pending, Query, ReadOptions, Snapshot,
+    Target, Write, read_priority, read_update, read_value,
 };
 use std::time::Duration;
 
@@ -170,12 +171,12 @@ fn plan(method: Method, target: Target, child: Option<Key>, body: &[u8]) -> Resu
         if body.trim_ascii() == b"null" {
             return Ok(Plan { write: nothing(&target), told: Told::Nothing });
         }
-        let update = read_update(body, &target.path, &ReadOptions::default());
+        let update = read_update(body, &target.path, &options(body));
         let update = update.map_err(|error| Refused::of_update(&error))?;
         return Ok(Plan { write: Write::Update(update), told: Told::Parts });
     }
     if target.part == Part::Priority {
-        let priority = read_priority(body, &ReadOptions::default());
+        let priority = read_priority(body, &options(body));
         let priority = priority.map_err(|error| Refused::of_value(&error))?;
         let write = Write::Set(Assignment::priority(target.path, priority));
         return Ok(Plan { write, told: Told::Value });
@@ -188,10 +189,17 @@ fn plan(method: Method, target: Target, child: Option<Key>, body: &[u8]) -> Resu
         }
         None => (target.path, Told::Value),
     };
-    let options = ReadOptions { depth_max: DEPTH_MAX - at.keys().len(), ..ReadOptions::default() };
+    let options = ReadOptions { depth_max: DEPTH_MAX - at.keys().len(), ..options(body) };
     let value = read_value(body, &options).map_err(|error| Refused::of_value(&error))?;
     let assignment = Assignment::value(at, value).map_err(|error| too_deep(error.to_string()))?;
     Ok(Plan { write: Write::Set(assignment), told })
+}
+
+/// What a body may hold: as many nodes as a message over the socket, and more in one that is so long that it has 16 bytes
+/// for each. So what a body makes of memory is bounded by its length, not by the longest that is taken.
+fn options(body: &[u8]) -> ReadOptions {
+    let nodes_max = REQUEST_NODES_MAX.max(body.len() / 16).min(NODES_MAX);
+    ReadOptions { nodes_max, ..ReadOptions::default() }
 }
 
 /// The write that leaves nothing at a place.
