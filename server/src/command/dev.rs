@@ -1,7 +1,7 @@
 //! `hearth dev`.
 
 use super::rules_file::RulesFile;
-use super::run::{RunError, Settled};
+use super::run::{Reloaded, RunError, Settled};
 use super::{Basics, LISTEN, address};
 use crate::auth::{Origin, Secret};
 use crate::config::{self, Config, Port};
@@ -75,7 +75,7 @@ impl Arguments {
             address,
             keep_alive,
             mode: Mode::Dev(Dev { reach, allowed, rules, public }),
-            rules: rules_file,
+            reloaded: Reloaded { rules: rules_file, tls: None },
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::database::{Databases, Stopped};
 use crate::keep_alive::KeepAlive;
 use crate::mode::Mode;
 use crate::threads::Threads;
-use crate::transport::{PublicError, Server, router, serve};
+use crate::transport::{PublicError, Server, Tls, TlsError, router, serve};
 use hearth_rules_cli::Trouble;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -70,6 +70,15 @@ pub enum RunError {
     /// Rules with problems: all of them.
     #[error("the rules cannot be used\n{0}")]
     Rejected(Trouble),
+    /// A certificate without its key, or the other way round.
+    #[error("`--tls-cert` and `--tls-key` belong together, and `{missing}` is missing")]
+    HalfTls {
+        /// Which one.
+        missing: &'static str,
+    },
+    /// A certificate that cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// A folder whose files were to be served.
     #[error(transparent)]
     Public(#[from] PublicError),
@@ -100,15 +109,14 @@ pub(super) struct Settled {
     pub(super) address: SocketAddr,
     pub(super) keep_alive: KeepAlive,
     pub(super) mode: Mode,
-    /// The rules of all databases that have none of their own.
-    pub(super) rules: Option<RulesFile>,
+    pub(super) reloaded: Reloaded,
 }
 
 impl Settled {
     /// Serves until a signal comes, and ends in order: no new connections, armed writes made, clients sent away so that
     /// they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, keep_alive, mode, rules } = self;
+        let Self { address, keep_alive, mode, reloaded } = self;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             if error.kind() == ErrorKind::AddrInUse {
                 RunError::InUse { address }
@@ -126,10 +134,11 @@ impl Settled {
         };
         let (threads, running) = Threads::start()?;
         // With no standard error there is nobody to tell.
-        drop(write!(io::stderr(), "{}", welcome(&mode, address)));
+        drop(write!(io::stderr(), "{}", welcome(&mode, address, reloaded.tls.is_some())));
         let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
         let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
-        writeln!(io::stdout(), "listening on http://{address}")?;
+        let scheme = if reloaded.tls.is_some() { "https" } else { "http" };
+        writeln!(io::stdout(), "listening on {scheme}://{address}")?;
         let mut signals = async || {
             tokio::select! {
                 _ = terminated.recv() => {}
@@ -137,16 +146,14 @@ impl Settled {
             }
         };
         let sessions = server.sessions.clone();
-        let (databases, mode) = (server.databases.clone(), server.mode.clone());
+        let (databases, tls) = (server.databases.clone(), reloaded.tls.clone());
         tokio::select! {
-            () = serve(listener, router(server), &sessions) => {}
+            () = serve(listener, router(server), &sessions, tls.as_deref()) => {}
             () = signals() => {}
-            stopped = reload(&mode, rules, &databases, hung_up) => {
-                let Stopped = stopped;
-                tracing::warn!("the threads have ended");
-            }
+            Stopped = reloaded.follow(&databases, hung_up) => tracing::warn!("the threads have ended"),
         }
-        drop((databases, mode));
+        // Nobody may be able to tell the threads anything, or they would not end.
+        drop(databases);
         let finished = async {
             sessions.close().await;
             running.ended().await;
@@ -164,23 +171,36 @@ impl Settled {
     }
 }
 
-/// Reads again what has changed: in development when it has, in production when a signal says so.
-async fn reload(
-    mode: &Mode,
-    mut rules: Option<RulesFile>,
-    databases: &Databases,
-    mut hung_up: Option<Signal>,
-) -> Stopped {
-    loop {
-        match (mode, &mut rules, &mut hung_up) {
-            (Mode::Dev(_), Some(rules), _) => rules.changed().await,
-            (Mode::Serve(_), _, Some(hung_up)) => drop(hung_up.recv().await),
-            (Mode::Dev(_), None, _) | (Mode::Serve(_), _, None) => std::future::pending().await,
-        }
-        if let Some(rules) = &rules
-            && let Err(stopped) = rules.reload(databases).await
-        {
-            return stopped;
+/// What is read again while the server runs.
+#[derive(Debug)]
+pub(super) struct Reloaded {
+    /// The rules of all databases that have none of their own.
+    pub(super) rules: Option<RulesFile>,
+    pub(super) tls: Option<Arc<Tls>>,
+}
+
+impl Reloaded {
+    /// Reads it again for ever: when the signal says so, or without one, when the rules have changed.
+    async fn follow(mut self, databases: &Databases, mut hung_up: Option<Signal>) -> Stopped {
+        loop {
+            match (&mut hung_up, &mut self.rules) {
+                (Some(hung_up), _) => drop(hung_up.recv().await),
+                (None, Some(rules)) => rules.changed().await,
+                (None, None) => std::future::pending().await,
+            }
+            if let Some(tls) = &self.tls {
+                let outcome = match tls.reload() {
+                    Ok(()) => "the certificate was read again and holds for new connections".into(),
+                    Err(error) => format!("the certificate stays as it was: {error}"),
+                };
+                // With no standard error there is nobody to tell.
+                drop(writeln!(io::stderr(), "hearth: {outcome}"));
+            }
+            if let Some(rules) = &self.rules
+                && let Err(stopped) = rules.reload(databases).await
+            {
+                return stopped;
+            }
         }
     }
 }
@@ -229,7 +249,7 @@ mod tests {
             socket
         };
         let _socket = tokio::select! {
-            () = serve(listener, router(server), &sessions) => unreachable!("it serves for ever"),
+            () = serve(listener, router(server), &sessions, None) => unreachable!("it serves for ever"),
             socket = client => socket,
         };
         let database = databases.find(&Addressed::Default).await.unwrap();

@@ -1,18 +1,20 @@
 //! `hearth serve`.
 
 use super::rules_file::RulesFile;
-use super::run::{RunError, Settled};
+use super::run::{Reloaded, RunError, Settled};
 use super::{Basics, address};
 use crate::auth::Secret;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Mode, Serve};
+use crate::transport::Tls;
 use hearth_wire::Namespace;
 use serde::de::{Deserialize, Deserializer, Error};
 use std::env;
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the admin credential may stand. No option takes it: others see command lines.
 const ADMIN_CREDENTIAL: &str = "HEARTH_ADMIN_CREDENTIAL";
@@ -30,6 +32,13 @@ pub(super) struct Arguments {
     /// A file with what an admin shows: 16 characters or more.
     #[arg(long, value_name = "FILE", env = "HEARTH_ADMIN_CREDENTIAL_FILE")]
     admin_credential_file: Option<PathBuf>,
+    /// A PEM file with the certificate of this server, and those that lead to its issuer behind it: clients reach it as
+    /// https and wss. SIGHUP has it read again.
+    #[arg(long, value_name = "FILE", env = "HEARTH_TLS_CERT")]
+    tls_cert: Option<PathBuf>,
+    /// A PEM file with the private key of the certificate.
+    #[arg(long, value_name = "FILE", env = "HEARTH_TLS_KEY")]
+    tls_key: Option<PathBuf>,
 }
 
 /// What may stand in the file.
@@ -44,6 +53,8 @@ struct File {
     #[serde(default)]
     namespaces: Vec<Name>,
     admin_credential_file: Option<PathBuf>,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -57,18 +68,28 @@ impl<'de> Deserialize<'de> for Name {
 }
 
 impl Config for File {
-    const KEYS: &'static [&'static str] =
-        &["admin-credential-file", "keep-alive", "listen", "memory", "namespaces", "port", "rules"];
+    const KEYS: &'static [&'static str] = &[
+        "admin-credential-file",
+        "keep-alive",
+        "listen",
+        "memory",
+        "namespaces",
+        "port",
+        "rules",
+        "tls-cert",
+        "tls-key",
+    ];
     const MODE: &'static str = "hearth serve";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
-        self.rules.iter_mut().chain(&mut self.admin_credential_file).collect()
+        let Self { rules, admin_credential_file, tls_cert, tls_key, .. } = self;
+        [rules, admin_credential_file, tls_cert, tls_key].into_iter().flatten().collect()
     }
 }
 
 impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
-        let Self { basics, namespaces, admin_credential_file } = self;
+        let Self { basics, namespaces, admin_credential_file, tls_cert, tls_key } = self;
         let file: File = config::read(basics.config.as_deref())?;
         if !(basics.memory || file.memory.unwrap_or_default()) {
             return Err(RunError::NotDurable);
@@ -82,10 +103,21 @@ impl Arguments {
         if serve.namespaces.is_empty() {
             return Err(RunError::NoNamespace);
         }
+        let tls = match (tls_cert.or(file.tls_cert), tls_key.or(file.tls_key)) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
+            (Some(_), None) => return Err(RunError::HalfTls { missing: "--tls-key" }),
+            (None, Some(_)) => return Err(RunError::HalfTls { missing: "--tls-cert" }),
+        };
         let address =
             address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
-        Ok(Settled { address, keep_alive, mode: Mode::Serve(serve), rules: rules_file })
+        Ok(Settled {
+            address,
+            keep_alive,
+            mode: Mode::Serve(serve),
+            reloaded: Reloaded { rules: rules_file, tls },
+        })
     }
 }
 

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// Several lines, each ended.
-pub(super) fn welcome(mode: &Mode, address: SocketAddr) -> String {
+pub(super) fn welcome(mode: &Mode, address: SocketAddr, is_encrypted: bool) -> String {
     match mode {
         Mode::Dev(dev) => of_dev(dev, address),
-        Mode::Serve(serve) => of_serve(serve),
+        Mode::Serve(serve) => of_serve(serve, is_encrypted),
     }
 }
 
@@ -58,10 +58,13 @@ fn of_dev(dev: &Dev, address: SocketAddr) -> String {
 /// Where the chat looks for a server.
 const DEFAULT_URL: &str = "http://127.0.0.1:9000";
 
-fn of_serve(serve: &Serve) -> String {
+fn of_serve(serve: &Serve, is_encrypted: bool) -> String {
     let names: Vec<_> = serve.namespaces.iter().map(|name| name.as_str()).collect();
     let mut text = format!("hearth {} for production: {}\n", env!("CARGO_PKG_VERSION"), names.join(", "));
     text += "nothing is kept: the data end with the server (--memory)\n";
+    if !is_encrypted {
+        text += "not encrypted: --tls-cert and --tls-key put TLS before it, unless a proxy does\n";
+    }
     if serve.rules.is_none() {
         text += "closed: without rules only an admin may read or write; --rules FILE puts rules before the data\n";
     }

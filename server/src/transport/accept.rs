@@ -2,6 +2,7 @@
 //!
 //! Why our own: it bounds how long a client may take for its headers, and lets a connection become a WebSocket.
 
+use super::Tls;
 use crate::sessions::{Sessions, Stay};
 use axum::Router;
 use axum::extract::ConnectInfo;
@@ -11,16 +12,19 @@ use hyper_util::service::TowerToHyperService;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-/// How long a client may take to send its headers.
+/// How long a client may take to send its headers, and to agree on keys before that.
 const HEADERS: Duration = Duration::from_secs(15);
 /// How long to wait when the system has no more descriptors to give.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves until the future is dropped. Connections finish the request that they are at when the sessions close.
-pub(crate) async fn serve(listener: TcpListener, router: Router, sessions: &Sessions) {
+pub(crate) async fn serve(listener: TcpListener, router: Router, sessions: &Sessions, tls: Option<&Tls>) {
     loop {
         let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -33,11 +37,37 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, sessions: &Sess
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "small messages of a connection may be delayed");
         }
-        tokio::spawn(serve_one(stream, address, router.clone(), sessions.stay()));
+        let acceptor = tls.map(Tls::acceptor);
+        tokio::spawn(begin(stream, acceptor, address, router.clone(), sessions.stay()));
     }
 }
 
-async fn serve_one(stream: tokio::net::TcpStream, address: SocketAddr, router: Router, mut stay: Stay) {
+/// Serves one connection, encrypted if there is something to do that with.
+async fn begin(
+    stream: TcpStream,
+    acceptor: Option<TlsAcceptor>,
+    address: SocketAddr,
+    router: Router,
+    mut stay: Stay,
+) {
+    let Some(acceptor) = acceptor else { return serve_one(stream, address, router, stay).await };
+    let greeted = tokio::select! {
+        greeted = timeout(HEADERS, acceptor.accept(stream)) => greeted,
+        () = stay.closing() => return,
+    };
+    match greeted {
+        Ok(Ok(stream)) => serve_one(stream, address, router, stay).await,
+        Ok(Err(error)) => tracing::debug!(%error, "a client and this server did not agree on keys"),
+        Err(_) => tracing::debug!("a client was too slow to agree on keys"),
+    }
+}
+
+async fn serve_one(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    address: SocketAddr,
+    router: Router,
+    mut stay: Stay,
+) {
     let router = router.map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(ConnectInfo(address));
         request

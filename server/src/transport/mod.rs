@@ -8,9 +8,11 @@ mod pulse;
 mod rest;
 mod router;
 mod session;
+mod tls;
 mod websocket;
 
 pub(crate) use accept::serve;
 pub(crate) use public::Public;
 pub(crate) use public::PublicError;
 pub use router::{Server, router};
+pub(crate) use tls::{Tls, TlsError};
