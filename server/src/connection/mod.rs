@@ -24,6 +24,7 @@ use hearth_wire::{
     number_of,
 };
 use std::collections::{BTreeMap, VecDeque};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// Most requests of one connection that are not answered yet; its socket is not read meanwhile.
 const REQUESTS_MAX: usize = 1_024;
@@ -50,12 +51,13 @@ pub(crate) struct Connection {
     tickets_made: u64,
     /// How the client spells its queries: a revocation must repeat that (wire reference 3.4).
     spelled: BTreeMap<(Path, Tag), QueryText>,
-    outgoing: VecDeque<String>,
+    outgoing: VecDeque<Utf8Bytes>,
 }
 
+/// A request is large, and its place in the queue stays when it has gone: so only a pointer stands there.
 struct Queued {
     number: RequestNumber,
-    body: Result<RequestBody, Failure>,
+    body: Result<Box<RequestBody>, Failure>,
 }
 
 struct Slot {
@@ -65,7 +67,7 @@ struct Slot {
 
 enum SlotState {
     Waiting(Ticket),
-    Reading(Ticket, Reading),
+    Reading(Ticket, Box<Reading>),
     /// The answer, which leaves when all has left that was told before what was asked for was done.
     Settling(Ticket, Answer),
     Ready(Answer),
@@ -105,24 +107,32 @@ impl Connection {
         self.queued.len() + self.slots.len() < REQUESTS_MAX
     }
 
-    /// The next message to the client.
-    pub(crate) fn next_outgoing(&mut self) -> Option<String> {
+    /// The next message to the client: bytes that it may share with the messages to others.
+    pub(crate) fn next_outgoing(&mut self) -> Option<Utf8Bytes> {
         self.outgoing.pop_front()
     }
 
     /// Tells the client something about the connection.
     pub(crate) fn say(&mut self, control: &ServerControl) {
-        self.outgoing.push_back(control.to_text());
+        self.outgoing.push_back(control.to_text().into());
     }
 
     /// Takes a message of the client.
     pub(crate) async fn receive(&mut self, message: Assembled<'_>) -> Result<Next, Stopped> {
+        match self.read_message(message) {
+            Next::Close => Ok(Next::Close),
+            Next::GoOn => self.proceed().await.map(|()| Next::GoOn),
+        }
+    }
+
+    /// Puts what a message asks for into the queue. No future: that would have room for a message as long as it lives.
+    fn read_message(&mut self, message: Assembled<'_>) -> Next {
         let message = match message {
             Assembled::Message(message) => ClientMessage::parse(&message, &REQUEST),
             Assembled::TooBig { start, .. } => {
-                let Some(number) = number_of(&start) else { return Ok(Next::Close) };
-                self.enqueue(number, Err(Status::WriteTooBig.into())).await?;
-                return Ok(Next::GoOn);
+                let Some(number) = number_of(&start) else { return Next::Close };
+                self.queued.push_back(Queued { number, body: Err(Status::WriteTooBig.into()) });
+                return Next::GoOn;
             }
         };
         match message {
@@ -131,15 +141,15 @@ impl Connection {
             }
             Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
             Ok(ClientMessage::Request(hearth_wire::Request { number, body })) => {
-                self.enqueue(number, Ok(body)).await?;
+                self.queued.push_back(Queued { number, body: Ok(Box::new(body)) });
             }
             Err(Refused::Request { number, error }) => {
-                self.enqueue(number, Err(Failure::from(&error))).await?;
+                self.queued.push_back(Queued { number, body: Err(Failure::from(&error)) });
             }
             Err(Refused::Unknown { .. }) => {}
-            Err(Refused::Broken { .. }) => return Ok(Next::Close),
+            Err(Refused::Broken { .. }) => return Next::Close,
         }
-        Ok(Next::GoOn)
+        Next::GoOn
     }
 
     /// Takes what the database has to say.
@@ -149,7 +159,7 @@ impl Connection {
                 Item::Push(push) => self.outgoing.push_back(news::text_of_push(&push)),
                 Item::Revoked(Revoked { at, tag, .. }) => {
                     let query = tag.and_then(|tag| self.spelled.remove(&(at.clone(), tag)));
-                    self.outgoing.push_back(Push::Cancel { at, query }.to_text());
+                    self.outgoing.push_back(Push::Cancel { at, query }.to_text().into());
                 }
                 Item::Answer(EngineAnswer::Write(ticket, outcome)) => {
                     self.writes_under_way -= 1;
@@ -191,22 +201,14 @@ impl Connection {
         self.database.tell(self.session, SessionMessage::Close).await
     }
 
-    async fn enqueue(
-        &mut self,
-        number: RequestNumber,
-        body: Result<RequestBody, Failure>,
-    ) -> Result<(), Stopped> {
-        self.queued.push_back(Queued { number, body });
-        self.proceed().await
-    }
-
     /// Begins what can be begun, and lets go what is answered.
     async fn proceed(&mut self) -> Result<(), Stopped> {
         while let Some(Queued { number, body }) =
             self.queued.pop_front_if(|queued| self.writes_under_way == 0 || !queued.waits_for_writes())
         {
             let state = match body {
-                Ok(body) => self.begin(body).await?,
+                // In a box, since most connections mostly have nothing to begin and should not be as large as if they had.
+                Ok(body) => Box::pin(self.begin(*body)).await?,
                 Err(failure) => SlotState::Ready(Answer::Failed(failure)),
             };
             self.slots.push_back(Slot { number, state });
@@ -250,7 +252,7 @@ impl Connection {
             RequestBody::Get(get) => {
                 let ticket = self.new_ticket();
                 self.database.tell(self.session, SessionMessage::Read(ticket)).await?;
-                Ok(SlotState::Reading(ticket, Reading { identity: self.identity.clone(), get }))
+                Ok(SlotState::Reading(ticket, Box::new(Reading { identity: self.identity.clone(), get })))
             }
             RequestBody::Auth(auth) => {
                 let answer = self.authenticate(auth).await?;
@@ -360,7 +362,7 @@ impl Connection {
     fn let_go(&mut self) {
         while let Some(Slot { state: SlotState::Ready(_), .. }) = self.slots.front() {
             if let Some(Slot { number, state: SlotState::Ready(answer) }) = self.slots.pop_front() {
-                self.outgoing.push_back(Response { number, answer }.to_text());
+                self.outgoing.push_back(Response { number, answer }.to_text().into());
             }
         }
     }

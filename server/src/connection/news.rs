@@ -4,12 +4,17 @@ use bytes::Bytes;
 use hearth_engine::{Body, Content, Push};
 use hearth_tree::{Edit, To};
 use hearth_wire::Tag;
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-/// The message of a push. The body is encoded by whoever needs it first, for all who are told the same.
-pub(super) fn text_of_push(push: &Push) -> String {
+/// The message of a push. The body is encoded by whoever needs it first, for all who are told the same; without a tag
+/// they all share its bytes.
+pub(super) fn text_of_push(push: &Push) -> Utf8Bytes {
     let bytes = push.body.encoded.get_or_init(|| Bytes::from(encoded(&push.body)));
-    let text = std::str::from_utf8(bytes).expect("it was encoded as text");
-    hearth_wire::Body::tagged(text, push.tag.map(|tag| Tag(tag.0))).into_owned()
+    let text = Utf8Bytes::try_from(bytes.clone()).expect("it was encoded as text");
+    match push.tag {
+        None => text,
+        Some(tag) => hearth_wire::Body::tagged(&text, Some(Tag(tag.0))).into_owned().into(),
+    }
 }
 
 fn encoded(body: &Body) -> String {

@@ -15,6 +15,7 @@ use hearth_wire::{Assembled, Handshake, ServerControl, SessionId as Name};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// Longest message: 16 MB of a write (wire reference 7.3), and what stands around it.
 pub(super) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
@@ -116,7 +117,7 @@ impl Session {
     }
 
     /// The next text to go out.
-    pub(super) fn next_outgoing(&mut self) -> Option<String> {
+    pub(super) fn next_outgoing(&mut self) -> Option<Utf8Bytes> {
         self.connection.next_outgoing()
     }
 
@@ -129,7 +130,7 @@ impl Session {
     }
 
     /// Makes the writes that it has armed, and lets those go on who wait for that. The server stays for a last word.
-    pub(super) async fn end(mut self, leash: Leash) -> Result<Stay, Stopped> {
+    pub(super) async fn end(&mut self, leash: Leash) -> Result<Stay, Stopped> {
         self.connection.end(&mut self.deliveries).await?;
         let Leash { entry, stay } = leash;
         drop(entry);

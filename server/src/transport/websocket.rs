@@ -17,19 +17,27 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::{SinkExt, StreamExt};
-use hearth_wire::{Assembler, ConnectParams, FrameLimits, ServerControl, split};
+use hearth_engine::Delivery;
+use hearth_wire::{Assembler, ConnectParams, FRAME_UNITS_MAX, FrameLimits, ServerControl, split};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{self, Utf8Bytes};
 
-/// Read and write buffers: a connection mostly idles, and there are many.
-const BUFFER_BYTES: usize = 4 * 1024;
+/// The buffer that what is read goes through. A connection mostly idles, and there are many; and it is filled with zeros
+/// before each read, which for the short messages that clients send should not be the larger part of the work.
+const READ_BUFFER_BYTES: usize = 1024;
+/// What may wait to be written before it is: more than the messages of one group of commits mostly are.
+const WRITE_BUFFER_BYTES: usize = 4 * 1024;
+/// How often in a row news go before what the client says. News come first because they mostly are why a connection wakes
+/// up, and then nothing else needs to be looked at twice.
+const NEWS_IN_A_ROW_MAX: u32 = 16;
 /// Times of asking whether a client lives until one that does not answer is taken for gone.
 const PINGS_UNANSWERED: u32 = 2;
 
@@ -55,8 +63,15 @@ pub(super) async fn upgrade(
         Err(refusal) => refusal,
         Ok(prepared) => {
             let accept = prepared.accept.clone();
+            // In a box of its own, which is gone when the session begins.
+            let beginning = Box::pin(prepared.begin(server, lines, stay));
             tokio::spawn(async move {
-                if let Err(error) = prepared.serve(&server, &lines, stay).await {
+                let ended = match beginning.await {
+                    Ok(Some((carrier, session, leash))) => carry(carrier, session, leash).await,
+                    Ok(None) => Ok(()),
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = ended {
                     tracing::debug!(%error, "a WebSocket ended");
                 }
             });
@@ -109,7 +124,7 @@ pub(super) enum ServeError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
-    Socket(#[from] tokio_tungstenite::tungstenite::Error),
+    Socket(#[from] tungstenite::Error),
     #[error(transparent)]
     Stopped(#[from] Stopped),
     #[error("the client does not answer")]
@@ -117,44 +132,53 @@ pub(super) enum ServeError {
 }
 
 impl Prepared {
-    async fn serve(self, server: &Server, lines: &Lines, stay: Stay) -> Result<(), ServeError> {
+    /// Begins a session, or takes one over: then there is nothing more to do.
+    async fn begin(
+        self,
+        server: Server,
+        lines: Arc<Lines>,
+        stay: Stay,
+    ) -> Result<Option<(Box<Carrier>, Box<Session>, Leash)>, ServeError> {
         let Self { upgrade, opening, .. } = self;
         let (upgraded, pulse) = Watched::new(TokioIo::new(upgrade.await?));
         let config = WebSocketConfig::default()
-            .read_buffer_size(BUFFER_BYTES)
-            .write_buffer_size(BUFFER_BYTES)
+            .read_buffer_size(READ_BUFFER_BYTES)
+            .write_buffer_size(WRITE_BUFFER_BYTES)
             .max_write_buffer_size(SKIPPED_BYTES_MAX)
             .max_message_size(Some(SKIPPED_BYTES_MAX))
             .max_frame_size(Some(SKIPPED_BYTES_MAX));
         let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
         let carrier = Carrier { socket, pulse, ping: server.keep_alive.duration() };
         let Some(name) = &opening.params.transport_session else {
-            let (session, leash) = Session::open(server, opening, stay).await?;
-            return carry(carrier, session, leash).await;
+            let (session, leash) = Session::open(&server, opening, stay).await?;
+            return Ok(Some((Box::new(carrier), Box::new(session), leash)));
         };
         match lines.take_over(name, carrier).await {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(None),
             // The client stays with long polling then (wire reference 14.5).
             Err(Carrier { mut socket, .. }) => {
                 say(&mut socket, &ServerControl::Reset { host: opening.host }).await?;
                 close(&mut socket, None).await;
-                Ok(())
+                Ok(None)
             }
         }
     }
 }
 
-/// Carries a session to its end.
+/// Carries a session to its end. Both in boxes: a future has room for what it is given twice, and this one is what a
+/// connection is made of while it idles.
 pub(super) async fn carry(
-    carrier: Carrier,
-    mut session: Session,
+    mut carrier: Box<Carrier>,
+    mut session: Box<Session>,
     mut leash: Leash,
 ) -> Result<(), ServeError> {
-    let Carrier { mut socket, pulse, ping } = carrier;
+    let Carrier { socket, pulse, ping } = &mut *carrier;
     let mut goodbye = None;
     let served = tokio::select! {
-        served = run(&mut socket, &mut session, ping) => served,
-        () = pulse.lost(ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
+        // First, since it is nearly always why this wakes up.
+        biased;
+        served = run(socket, &mut session, *ping) => served,
+        () = pulse.lost(*ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
         pull = leash.pulled() => {
             goodbye = match pull {
                 Pull::Followed => None,
@@ -164,8 +188,8 @@ pub(super) async fn carry(
             Ok(())
         }
     };
-    let stay = session.end(leash).await?;
-    close(&mut socket, goodbye).await;
+    let stay = Box::pin(session.end(leash)).await?;
+    Box::pin(close(socket, goodbye)).await;
     drop(stay);
     served
 }
@@ -180,9 +204,40 @@ async fn close(socket: &mut Socket, goodbye: Option<CloseFrame>) {
 
 /// Says something about the connection, before a session is carried.
 pub(super) async fn say(socket: &mut Socket, control: &ServerControl) -> Result<(), ServeError> {
-    feed(socket, control.to_text()).await?;
+    feed(socket, control.to_text().into()).await?;
     socket.flush().await?;
     Ok(())
+}
+
+/// What happens next on a connection.
+enum Event {
+    News(Option<Delivery>),
+    Said(Option<Result<Message, tungstenite::Error>>),
+    Ping,
+}
+
+async fn next_event(
+    socket: &mut Socket,
+    session: &mut Session,
+    pings: &mut Interval,
+    news_come_first: bool,
+) -> Event {
+    let has_room = session.has_room();
+    if news_come_first {
+        tokio::select! {
+            biased;
+            news = session.news() => Event::News(news),
+            said = socket.next(), if has_room => Event::Said(said),
+            _ = pings.tick() => Event::Ping,
+        }
+    } else {
+        tokio::select! {
+            biased;
+            _ = pings.tick() => Event::Ping,
+            said = socket.next(), if has_room => Event::Said(said),
+            news = session.news() => Event::News(news),
+        }
+    }
 }
 
 async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Result<(), ServeError> {
@@ -190,16 +245,19 @@ async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Resu
     let mut assembler = Assembler::new(limits);
     let mut pings = interval(ping);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut news_in_a_row = 0;
     send_all(socket, session).await?;
     loop {
-        tokio::select! {
-            news = session.news() => {
+        match next_event(socket, session, &mut pings, news_in_a_row < NEWS_IN_A_ROW_MAX).await {
+            Event::News(news) => {
                 let Some(news) = news else { return Ok(()) };
+                news_in_a_row += 1;
                 session.take(news).await?;
                 send_all(socket, session).await?;
                 session.drained().await?;
             }
-            message = socket.next(), if session.has_room() => {
+            Event::Said(message) => {
+                news_in_a_row = 0;
                 let Some(message) = message else { return Ok(()) };
                 let text = match message? {
                     Message::Text(text) => axum::body::Bytes::from(text),
@@ -221,7 +279,8 @@ async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Resu
                     }
                 }
             }
-            _ = pings.tick() => {
+            Event::Ping => {
+                news_in_a_row = 0;
                 socket.send(Message::Ping(axum::body::Bytes::new())).await?;
             }
         }
@@ -237,16 +296,17 @@ async fn send_all(socket: &mut Socket, session: &mut Session) -> Result<(), Serv
     Ok(())
 }
 
-async fn feed(socket: &mut Socket, text: String) -> Result<(), ServeError> {
-    let Ok(frames) = split(&text) else {
-        tracing::warn!(bytes = text.len(), "a message is too long for the protocol");
-        return Err(tokio_tungstenite::tungstenite::Error::ConnectionClosed.into());
-    };
-    if frames.len() == 1 {
-        drop(frames);
-        socket.feed(Message::text(text)).await?;
+async fn feed(socket: &mut Socket, text: Utf8Bytes) -> Result<(), ServeError> {
+    // A text has at most as many UTF-16 units as bytes, so nearly every one is seen to be short enough; then it goes out as
+    // the bytes that it may share with others.
+    if text.len() <= FRAME_UNITS_MAX {
+        socket.feed(Message::Text(text)).await?;
         return Ok(());
     }
+    let Ok(frames) = split(&text) else {
+        tracing::warn!(bytes = text.len(), "a message is too long for the protocol");
+        return Err(tungstenite::Error::ConnectionClosed.into());
+    };
     for frame in frames {
         socket.feed(Message::text(frame.into_owned())).await?;
     }

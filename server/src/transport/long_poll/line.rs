@@ -111,7 +111,7 @@ pub(super) async fn live(
         End::TakenOver { carrier, last } => {
             place.move_away(last);
             drop(calls);
-            websocket::carry(*carrier, line.session, leash).await?;
+            websocket::carry(carrier, Box::new(line.session), leash).await?;
         }
         End::Over => {
             let stay = line.session.end(leash).await?;
@@ -271,7 +271,7 @@ impl Line {
             texts.push(text);
         }
         if !texts.is_empty() {
-            self.untold.tell(self.number, texts.iter().map(String::as_str));
+            self.untold.tell(self.number, texts.iter().map(|text| text.as_str()));
             self.number += 1;
         }
     }
