@@ -134,6 +134,12 @@ async fn what_travels_is_encrypted_and_certificates_are_renewed() {
     socket.send(Message::text(stats)).await.unwrap();
     // A ping comes, too.
     while !socket.next().await.unwrap().unwrap().to_text().unwrap().contains(r#""r":1"#) {}
+    // And the end of the conversation is told from a line that was cut.
+    socket.close(None).await.unwrap();
+    while let Some(message) = socket.next().await {
+        message.unwrap();
+    }
+    assert_eq!(socket.get_mut().read(&mut [0]).await.unwrap(), 0);
 }
 
 #[test]

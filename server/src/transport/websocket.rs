@@ -23,6 +23,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -198,8 +199,14 @@ pub(super) async fn carry(
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 async fn close(socket: &mut Socket, goodbye: Option<CloseFrame>) {
-    // The client may be gone already, and then there is nobody to say goodbye to.
-    drop(tokio::time::timeout(PAUSE, socket.close(goodbye)).await);
+    let close = async {
+        // The client may be gone already. If it has said goodbye first, the answer to that is still to be sent.
+        drop(socket.close(goodbye).await);
+        drop(socket.flush().await);
+        // Under TLS a line that just ends looks like one that was cut.
+        drop(socket.get_mut().shutdown().await);
+    };
+    drop(tokio::time::timeout(PAUSE, close).await);
 }
 
 /// Says something about the connection, before a session is carried.
