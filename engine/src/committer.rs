@@ -56,6 +56,11 @@ impl Committer {
         self.revision
     }
 
+    /// The newest decided tree. At the start, before anything is decided, it is what is durable.
+    pub const fn tree(&self) -> &Snapshot {
+        &self.tree
+    }
+
     /// Sessions with armed writes. After a crash all of them are gone, and are to be ended before anybody is served.
     pub fn armed_sessions(&self) -> impl Iterator<Item = SessionId> {
         self.armed.keys().copied()

@@ -33,7 +33,7 @@ pub use commit::{Arming, ArmingStep, Commit};
 pub use committer::Committer;
 pub use delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 pub use door::{Denied, Door, Identity, Pass};
-pub use log::{Durable, Log, LogError, LogStep, MemoryLog};
+pub use log::{DatabaseId, Decided, Durable, Entry, Log, LogError, LogStep, MemoryLog};
 pub use published::Published;
 pub use publisher::{Begun, Listen, ListenRefusal, Publisher};
 pub use request::{Accepted, Act, Refusal, Request, SessionId, Ticket, Verdict};

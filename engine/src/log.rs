@@ -3,21 +3,70 @@
 use crate::commit::Commit;
 use crate::request::{Refusal, Verdict};
 
-/// Where commits are kept. Appending returns when they are on stable storage, in this order, all of them.
-pub trait Log {
-    /// Keeps commits.
-    ///
-    /// # Errors
-    /// [`LogError`], after which nothing is known of what is stored: nothing may be appended any more.
-    fn append(&mut self, commits: &[&Commit]) -> Result<(), LogError>;
+/// One database of a log. Never used for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DatabaseId(pub u64);
+
+/// One entry of a log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Entry<'a> {
+    /// A database begins, empty, under this name.
+    Made(DatabaseId, &'a str),
+    /// The next commit of a database that was made before.
+    Commit(DatabaseId, &'a Commit),
 }
 
-/// Why the log could not keep commits.
+/// Where entries are kept. Appending returns when they are on stable storage, in this order, all of them.
+pub trait Log {
+    /// Keeps entries.
+    ///
+    /// # Errors
+    /// [`LogError`], after which nothing may be appended any more.
+    fn append(&mut self, entries: &[Entry<'_>]) -> Result<(), LogError>;
+
+    /// Ends it in order: nothing will be appended any more, and whoever opens it again can tell.
+    ///
+    /// # Errors
+    /// [`LogError`]; what was appended before is kept all the same.
+    fn end(&mut self) -> Result<(), LogError>;
+}
+
+impl<L: Log + ?Sized> Log for Box<L> {
+    fn append(&mut self, entries: &[Entry<'_>]) -> Result<(), LogError> {
+        (**self).append(entries)
+    }
+
+    fn end(&mut self) -> Result<(), LogError> {
+        (**self).end()
+    }
+}
+
+/// Why the log could not keep entries.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the commit log cannot be written: {reason}")]
-pub struct LogError {
-    /// What the system says.
-    pub reason: String,
+pub enum LogError {
+    /// Nothing of them is in the log, nor will it be after a restart.
+    #[error("the commit log cannot be written: {reason}")]
+    NotKept {
+        /// What the system says.
+        reason: String,
+    },
+    /// Nobody knows what of them is on stable storage: a restart will find out.
+    #[error("the commit log failed in the middle of a write: {reason}")]
+    InDoubt {
+        /// What the system says.
+        reason: String,
+    },
+}
+
+/// What was decided of one database, to be kept together with that of others.
+#[derive(Debug)]
+pub struct Decided {
+    /// Which one.
+    pub database: DatabaseId,
+    /// Its name, if the log does not know it yet.
+    pub made: Option<String>,
+    /// In the order in which it was decided.
+    pub verdicts: Vec<Verdict>,
 }
 
 /// A value that no crash can take back. Only the log step can make one, so holding one is the proof.
@@ -35,13 +84,13 @@ impl<T> Durable<T> {
 #[derive(Debug)]
 pub struct LogStep<L> {
     log: L,
-    stopped: bool,
+    stopped: Option<LogError>,
 }
 
 impl<L: Log> LogStep<L> {
     /// A step that keeps commits there.
     pub const fn new(log: L) -> Self {
-        Self { log, stopped: false }
+        Self { log, stopped: None }
     }
 
     /// Where the commits are kept.
@@ -49,26 +98,61 @@ impl<L: Log> LogStep<L> {
         &self.log
     }
 
-    /// Makes a group durable. When the log has failed, every verdict is a refusal from then on, also those that were
-    /// decided on top of what could not be kept: the committer must be thrown away, and the server started anew.
-    pub fn keep(&mut self, mut group: Vec<Verdict>) -> Durable<Vec<Verdict>> {
-        let commits: Vec<&Commit> = group.iter().filter_map(|verdict| verdict.commit.as_ref()).collect();
-        if !self.stopped && !commits.is_empty() {
-            self.stopped = self.log.append(&commits).is_err();
-        }
-        if self.stopped {
-            // Other rules are not kept here, and so they hold all the same: readers are still served.
-            for verdict in group.iter_mut().filter(|verdict| verdict.door.is_none()) {
-                verdict.commit = None;
-                verdict.outcome = Err(Refusal::LogStopped);
-            }
-        }
-        Durable(group)
+    /// Where the commits are kept, for who goes on with it.
+    pub fn into_log(self) -> L {
+        self.log
     }
 
-    /// Whether the log has failed.
-    pub const fn is_stopped(&self) -> bool {
-        self.stopped
+    /// Ends the log in order, unless it has stopped before.
+    ///
+    /// # Errors
+    /// [`LogError`]; what was kept is kept.
+    pub fn end(mut self) -> Result<(), LogError> {
+        if self.stopped.is_some() { Ok(()) } else { self.log.end() }
+    }
+
+    /// Makes a group durable, of however many databases. When the log has failed, every verdict of the group is in doubt
+    /// or refused, and every later one is refused, also where it was decided on top of what could not be kept: the
+    /// committer must be thrown away, and the server started anew.
+    pub fn keep(&mut self, mut group: Vec<Decided>) -> Vec<(DatabaseId, Durable<Vec<Verdict>>)> {
+        let entries: Vec<Entry<'_>> = group.iter().flat_map(Decided::entries).collect();
+        let refusal = if self.stopped.is_some() {
+            Some(Refusal::LogStopped)
+        } else if entries.is_empty() {
+            None
+        } else {
+            self.log.append(&entries).err().map(|error| {
+                let refusal = match &error {
+                    LogError::NotKept { .. } => Refusal::LogStopped,
+                    LogError::InDoubt { .. } => Refusal::InDoubt,
+                };
+                self.stopped = Some(error);
+                refusal
+            })
+        };
+        if let Some(refusal) = refusal {
+            // Other rules are not kept here, and so they hold all the same: readers are still served.
+            let verdicts = group.iter_mut().flat_map(|decided| &mut decided.verdicts);
+            for verdict in verdicts.filter(|verdict| verdict.door.is_none()) {
+                verdict.commit = None;
+                verdict.outcome = Err(refusal.clone());
+            }
+        }
+        group.into_iter().map(|decided| (decided.database, Durable(decided.verdicts))).collect()
+    }
+
+    /// Why the log has stopped, if it has.
+    pub const fn stopped(&self) -> Option<&LogError> {
+        self.stopped.as_ref()
+    }
+}
+
+impl Decided {
+    /// What of it the log keeps.
+    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let commits = self.verdicts.iter().filter_map(|verdict| verdict.commit.as_ref());
+        let made = self.made.as_deref().map(|name| Entry::Made(self.database, name));
+        made.into_iter().chain(commits.map(|commit| Entry::Commit(self.database, commit)))
     }
 }
 
@@ -77,7 +161,78 @@ impl<L: Log> LogStep<L> {
 pub struct MemoryLog;
 
 impl Log for MemoryLog {
-    fn append(&mut self, _: &[&Commit]) -> Result<(), LogError> {
+    fn append(&mut self, _: &[Entry<'_>]) -> Result<(), LogError> {
         Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), LogError> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Accepted, SessionId};
+    use crate::revision::Revision;
+    use hearth_tree::Change;
+
+    /// Fails with the second append.
+    struct Failing(LogError, usize);
+
+    impl Log for Failing {
+        fn append(&mut self, entries: &[Entry<'_>]) -> Result<(), LogError> {
+            assert!(!entries.is_empty(), "nothing is no reason to sync");
+            self.1 += 1;
+            match self.1 {
+                1 => Ok(()),
+                2 => Err(self.0.clone()),
+                _ => panic!("written after a failure"),
+            }
+        }
+
+        fn end(&mut self) -> Result<(), LogError> {
+            panic!("ended in order after a failure")
+        }
+    }
+
+    fn verdict(revision: u64, changes: bool) -> Verdict {
+        let revision = Revision::new(revision);
+        let commit = changes.then(|| Commit { revision, change: Change::default(), arming: None });
+        Verdict {
+            session: SessionId(1),
+            ticket: None,
+            outcome: Ok(Accepted { revision }),
+            commit,
+            door: None,
+        }
+    }
+
+    fn keep(log: &mut LogStep<Failing>, verdicts: Vec<Verdict>) -> Vec<Result<Accepted, Refusal>> {
+        let other = Decided { database: DatabaseId(2), made: None, verdicts: vec![verdict(1, false)] };
+        let group = vec![Decided { database: DatabaseId(1), made: None, verdicts }, other];
+        let kept = log.keep(group).into_iter().flat_map(|(_, durable)| durable.into_inner());
+        kept.map(|verdict| verdict.outcome).collect()
+    }
+
+    #[test]
+    fn nothing_is_confirmed_after_a_failure_and_nothing_in_doubt_is_refused() {
+        let reason = || "the disk is tired".to_owned();
+        for (error, expected) in [
+            (LogError::InDoubt { reason: reason() }, Refusal::InDoubt),
+            (LogError::NotKept { reason: reason() }, Refusal::LogStopped),
+        ] {
+            let mut log = LogStep::new(Failing(error.clone(), 0));
+            assert!(keep(&mut log, vec![verdict(1, true)]).iter().all(Result::is_ok), "{error}");
+            assert!(keep(&mut log, vec![verdict(1, false)]).iter().all(Result::is_ok), "{error}");
+            assert_eq!(log.stopped(), None);
+            // What was decided on top of what is in doubt is in doubt, also where nothing changes.
+            let failed = keep(&mut log, vec![verdict(2, true), verdict(2, false)]);
+            assert_eq!(failed, vec![Err(expected); 3], "{error}");
+            assert_eq!(log.stopped(), Some(&error));
+            let later = keep(&mut log, vec![verdict(3, true), verdict(3, false)]);
+            assert_eq!(later, vec![Err(Refusal::LogStopped); 3], "{error}");
+            assert_eq!(log.end(), Ok(()));
+        }
     }
 }

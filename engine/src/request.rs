@@ -75,7 +75,7 @@ pub struct Accepted {
     pub revision: Revision,
 }
 
-/// Why a request is refused. Nothing has changed.
+/// Why a request is refused. Nothing has changed, except where it says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The rules do not allow it.
@@ -93,7 +93,13 @@ pub enum Refusal {
     /// It cannot be armed.
     #[error(transparent)]
     Arm(#[from] ArmError),
-    /// The log has failed; nothing can be promised any more.
+    /// The log had failed before; nothing can be promised any more.
     #[error("the commit log stopped after an I/O error; restart the server to recover")]
     LogStopped,
+    /// The log failed while it kept this. Unlike every other refusal it says nothing about what has changed: after a
+    /// restart the change may be there. So nobody may be told that it is not; who asked loses the connection.
+    #[error(
+        "the commit log failed while it kept this; whether it is there is known after a restart of the server"
+    )]
+    InDoubt,
 }

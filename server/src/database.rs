@@ -1,21 +1,18 @@
 //! A database as connections see it, and all of them by name.
 
+use crate::log::Kept;
 use crate::random::random_number;
-use crate::threads::{Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
+use crate::threads::{LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
-use hearth_engine::{Act, Door, Identity, Published, Request, SessionId, Ticket};
+use hearth_engine::{Act, DatabaseId, Door, Identity, Published, Request, SessionId, Ticket};
 use hearth_rules::Ruleset;
 use hearth_tree::{Key, PushIds};
 use hearth_wire::{Addressed, Namespace};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
-
-/// A database, for the threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct DatabaseId(u64);
 
 /// One database. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -144,17 +141,63 @@ pub struct Databases {
 /// What the database without a name is called.
 const DEFAULT: &str = "default";
 
-impl Databases {
-    pub(crate) fn new(threads: Threads, door: Door, naming: Naming) -> Self {
+/// Session ids of one start of a server; then come those of the next one. More than a server has in years.
+const SESSIONS_PER_START: u64 = 1 << 40;
+
+/// What is known of the databases when a server begins.
+#[derive(Debug, Default)]
+pub(crate) struct Beginning {
+    /// Those that were kept, by name, with what is published of them.
+    kept: Vec<(String, DatabaseId, Arc<ArcSwap<Published>>)>,
+    databases_made: u64,
+    sessions_made: u64,
+}
+
+impl Beginning {
+    /// From what was kept, and how often a server has begun on that.
+    pub(crate) fn new(kept: &BTreeMap<DatabaseId, Kept>, door: &Door, starts: u64) -> Self {
+        let published = |kept: &Kept| Arc::new(ArcSwap::from_pointee(kept.published(door.clone())));
+        let database = |(&id, kept): (&DatabaseId, &Kept)| (kept.name.clone(), id, published(kept));
         Self {
+            databases_made: kept.last_key_value().map_or(0, |(last, _)| last.0 + 1),
+            sessions_made: starts * SESSIONS_PER_START,
+            kept: kept.iter().map(database).collect(),
+        }
+    }
+
+    /// What the publisher begins with.
+    pub(crate) fn shown(&self) -> BTreeMap<DatabaseId, Arc<ArcSwap<Published>>> {
+        self.kept.iter().map(|(_, id, published)| (*id, published.clone())).collect()
+    }
+}
+
+impl Databases {
+    /// Those that were kept, and those that will be made.
+    pub(crate) fn new(threads: Threads, beginning: Beginning, door: Door, naming: Naming) -> Self {
+        let databases = Self {
             threads,
             door: ArcSwap::from_pointee(door),
             naming,
             by_name: DashMap::new(),
-            databases_made: AtomicU64::new(0),
-            sessions_made: AtomicU64::new(0),
+            databases_made: AtomicU64::new(beginning.databases_made),
+            sessions_made: AtomicU64::new(beginning.sessions_made),
             push_ids: Mutex::default(),
+        };
+        // What may not be used is kept all the same.
+        for (name, id, published) in beginning.kept {
+            if databases.exists(&name) {
+                let threads = databases.threads.clone();
+                databases
+                    .by_name
+                    .insert(name, Database { id, threads, published, has_own_rules: Arc::default() });
+            }
         }
+        databases
+    }
+
+    /// Whether the log can still be written.
+    pub(crate) const fn health(&self) -> &LogHealth {
+        &self.threads.health
     }
 
     /// A session id that was never used.
@@ -184,15 +227,11 @@ impl Databases {
         if let Some(database) = self.by_name.get(name) {
             return Ok(database.clone());
         }
-        let exists = match &self.naming {
-            Naming::OnUse => true,
-            Naming::Listed(names) => names.iter().any(|own| own.as_str() == name),
-        };
-        if !exists {
+        if !self.exists(name) {
             return Err(FindError::Unknown { name: name.into() });
         }
         let door = self.door.load_full();
-        let made = self.make(&door).await?;
+        let made = self.make(name, &door).await?;
         // Of two who made it at once the first counts; the other's stays empty and unknown.
         let database = self.by_name.entry(name.into()).or_insert(made).clone();
         // Who has changed the rules since may have missed it.
@@ -217,12 +256,20 @@ impl Databases {
         Ok(())
     }
 
-    async fn make(&self, door: &Door) -> Result<Database, Stopped> {
+    fn exists(&self, name: &str) -> bool {
+        match &self.naming {
+            Naming::OnUse => true,
+            Naming::Listed(names) => names.iter().any(|own| own.as_str() == name),
+        }
+    }
+
+    async fn make(&self, name: &str, door: &Door) -> Result<Database, Stopped> {
         let id = DatabaseId(self.databases_made.fetch_add(1, Ordering::Relaxed));
         let threads = self.threads.clone();
         let published = Arc::new(ArcSwap::from_pointee(Published::empty(door.clone())));
         threads.publisher.send(ToPublisher::Open(id, published.clone())).await.map_err(|_| Stopped)?;
-        threads.committer.send(ToCommitter::Open(id, door.clone())).await.map_err(|_| Stopped)?;
+        let open = ToCommitter::Open(id, name.into(), door.clone());
+        threads.committer.send(open).await.map_err(|_| Stopped)?;
         Ok(Database { id, threads, published, has_own_rules: Arc::default() })
     }
 }

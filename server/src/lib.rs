@@ -7,6 +7,7 @@ mod config;
 mod connection;
 mod database;
 mod keep_alive;
+mod log;
 mod mode;
 mod random;
 mod sessions;

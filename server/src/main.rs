@@ -18,7 +18,7 @@ async fn main() -> ExitCode {
         Err(error) => {
             // With no standard error there is nobody to tell.
             drop(writeln!(std::io::stderr(), "hearth: {error}"));
-            ExitCode::from(2)
+            error.exit()
         }
     }
 }

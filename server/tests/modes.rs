@@ -615,12 +615,13 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
         "cannot listen on {address}: another program does; `--port` takes another port, 0 a free one"
     );
     check_mistake(command(&["dev", "--memory", "--port"]).arg(address.port().to_string()), &in_use);
-    let not_durable = "this version keeps no data on disk: say `--memory`, and the data end with the server";
+    let no_data =
+        "nothing says where the data are kept: `--data DIR` names a folder, `--memory` keeps nothing";
     let namespace = "invalid value 'a/b' for '--namespace <NAME>': `a/b` is not a database name: \
         1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
     let port = "is not a port: a number from 0 to 65535 is allowed";
     for (command_line, expected) in [
-        ("serve --namespace demo", not_durable),
+        ("serve --namespace demo", no_data),
         (
             "dev --memory --prot 1",
             "unexpected argument '--prot' found; tip: a similar argument exists: '--port'",
@@ -674,7 +675,7 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
         &format!("cannot read `{folder}`: Is a directory (os error 21)"),
     );
 
-    let known = "it knows `allow-origin`, `allow-remote`, `keep-alive`, `listen`, `memory`, `port`, \
+    let known = "it knows `allow-origin`, `allow-remote`, `data`, `keep-alive`, `listen`, `memory`, `port`, \
         `public`, `rules`";
     let name = "`a/b` is not a database name: 1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
     for (number, (mode, text, expected)) in [

@@ -14,28 +14,17 @@ import {
   connectDatabaseEmulator, getDatabase, onChildAdded, onChildChanged, onChildMoved, onChildRemoved, onValue, ref, set,
 } from 'firebase/database';
 import { Socket } from './socket.js';
+import { within } from './within.js';
+
+export { within };
 
 const BINARY = process.env.HEARTH_BIN ?? fileURLToPath(new URL('../../target/debug/hearth', import.meta.url));
 const WITNESS = path.join(path.dirname(BINARY), 'hearth-witness');
-/** How long anything may take, and a whole test. The machine may be busy with other things. */
-const DEADLINE_MS = 20_000;
+/** How long a whole test may take. The machine may be busy with other things. */
 const TEST_MS = 60_000;
 
 // The client warns about every refusal, and here most refusals are wanted.
 setLogLevel('silent');
-
-/** The promise, or a failure that names what did not come. `last` may say what was there instead. */
-export async function within(promise, what, last = () => '') {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not within ${DEADLINE_MS} ms: ${what} ${last()}`)), DEADLINE_MS);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Starts a program that says where it listens. `end` ends it, and resolves with its exit code or its signal. */
 async function start(program, ...args) {

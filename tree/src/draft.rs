@@ -14,16 +14,23 @@ use crate::server_value::ServerValue;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft(Shape);
 
+/// What a draft is made of.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Shape {
+pub enum Shape {
+    /// A node: there are no server values in it.
     Resolved(Node),
+    /// A leaf with a server value as its value or its priority.
     Leaf {
+        /// The value.
         value: Pending<Scalar>,
+        /// The priority, where there is one.
         priority: Option<Pending<Priority>>,
     },
-    /// Strictly ascending, at least one.
+    /// An inner node with a server value as its priority or somewhere below.
     Inner {
+        /// Strictly ascending, at least one.
         children: Vec<(Key, Draft)>,
+        /// The priority, where there is one.
         priority: Option<Pending<Priority>>,
     },
 }
@@ -61,6 +68,18 @@ impl Draft {
             }
             (value, priority) => Shape::Leaf { value, priority },
         })
+    }
+
+    /// An inner node of these children, in any order; of children with the same key the last one counts. Nothing, if
+    /// there are none. O(n), O(n log n) if they are not in order.
+    pub fn object(mut children: Vec<(Key, Self)>, priority: Option<Pending<Priority>>) -> Option<Self> {
+        if !children.is_sorted_by(|a, b| a.0 < b.0) {
+            // Stable, and from the back, so that the last of equal keys is the one that stays.
+            children.reverse();
+            children.sort_by(|a, b| a.0.cmp(&b.0));
+            children.dedup_by(|later, kept| later.0 == kept.0);
+        }
+        Self::inner(children, priority)
     }
 
     /// An inner node of children in strictly ascending order; nothing, if there are none.
@@ -178,7 +197,8 @@ impl Draft {
         }
     }
 
-    pub(crate) const fn shape(&self) -> &Shape {
+    /// What it is made of, for who writes it down.
+    pub const fn shape(&self) -> &Shape {
         &self.0
     }
 

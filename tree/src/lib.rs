@@ -49,7 +49,7 @@ mod view;
 mod write;
 
 pub use change::{Change, Conflict, Edit, To};
-pub use draft::{Draft, IncrementError, Pending};
+pub use draft::{Draft, IncrementError, Pending, Shape};
 pub use hash::{Hash, HashError};
 pub use index::{Index, IndexBy};
 pub use json::{

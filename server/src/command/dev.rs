@@ -27,12 +27,15 @@ pub(super) struct Arguments {
     public: Option<PathBuf>,
 }
 
+/// Where a developer's data are kept, if nothing is said.
+const DATA: &str = "hearth-data";
+
 /// What may stand in the file.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct File {
-    #[serde(rename = "memory")]
-    _memory: Option<bool>,
+    memory: Option<bool>,
+    data: Option<PathBuf>,
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
@@ -44,12 +47,21 @@ struct File {
 }
 
 impl Config for File {
-    const KEYS: &'static [&'static str] =
-        &["allow-origin", "allow-remote", "keep-alive", "listen", "memory", "port", "public", "rules"];
+    const KEYS: &'static [&'static str] = &[
+        "allow-origin",
+        "allow-remote",
+        "data",
+        "keep-alive",
+        "listen",
+        "memory",
+        "port",
+        "public",
+        "rules",
+    ];
     const MODE: &'static str = "hearth dev";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
-        self.rules.iter_mut().chain(&mut self.public).collect()
+        self.rules.iter_mut().chain(&mut self.public).chain(&mut self.data).collect()
     }
 }
 
@@ -57,7 +69,8 @@ impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
         let Self { basics, allow_remote, allow_origin, public } = self;
         let file: File = config::read(basics.config.as_deref())?;
-        // There is no other storage yet, so a developer need not ask for it; the welcome says what that means.
+        // A developer need not say anything, and loses nothing.
+        let data = basics.data((file.memory, file.data))?.unwrap_or_else(|| Some(DATA.into()));
         let listen = basics.listen.or(file.listen).unwrap_or(LISTEN);
         let reach = if allow_remote || file.allow_remote.unwrap_or_default() {
             Reach::Remote(Secret::random()?)
@@ -73,6 +86,7 @@ impl Arguments {
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
         Ok(Settled {
             address,
+            data,
             keep_alive,
             mode: Mode::Dev(Dev { reach, allowed, rules, public }),
             reloaded: Reloaded { rules: rules_file, tls: None },

@@ -45,6 +45,9 @@ struct Basics {
     /// file.
     #[arg(long, value_name = "FILE", env = "HEARTH_CONFIG")]
     config: Option<PathBuf>,
+    /// The folder that keeps the data; made if it is not there.
+    #[arg(long, value_name = "DIR", env = "HEARTH_DATA")]
+    data: Option<PathBuf>,
     /// Keeps nothing: the data end with the server.
     #[arg(long, env = "HEARTH_MEMORY", value_parser = BoolishValueParser::new())]
     memory: bool,
@@ -62,6 +65,23 @@ struct Basics {
     /// asked whether it does: 1 to 30; 25 if nothing is said. A client that has not answered twice is gone.
     #[arg(long, value_name = "SECONDS", env = "HEARTH_KEEP_ALIVE")]
     keep_alive: Option<KeepAlive>,
+}
+
+impl Basics {
+    /// Where the data are kept, of what is said here or else in the file: a folder, or `None` in memory. Nothing, if
+    /// neither says anything.
+    fn data(&self, in_file: (Option<bool>, Option<PathBuf>)) -> Result<Option<Option<PathBuf>>, RunError> {
+        let of = |memory: bool, folder: Option<PathBuf>| match (memory, folder) {
+            (true, Some(folder)) => Err(RunError::MemoryAndData { folder }),
+            (true, None) => Ok(Some(None)),
+            (false, Some(folder)) => Ok(Some(Some(folder))),
+            (false, None) => Ok(None),
+        };
+        match of(self.memory, self.data.clone())? {
+            Some(said) => Ok(Some(said)),
+            None => of(in_file.0.unwrap_or_default(), in_file.1),
+        }
+    }
 }
 
 const LISTEN: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

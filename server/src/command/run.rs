@@ -3,16 +3,20 @@
 use super::rules_file::RulesFile;
 use super::welcome::welcome;
 use crate::auth::SecretError;
+use crate::clock::now_ms;
 use crate::config::ConfigError;
-use crate::database::{Databases, Stopped};
+use crate::database::{Beginning, Databases, Stopped};
 use crate::keep_alive::KeepAlive;
+use crate::log::{Data, DataError};
 use crate::mode::Mode;
 use crate::threads::Threads;
 use crate::transport::{PublicError, Server, Tls, TlsError, router, serve};
+use hearth_engine::LogError;
 use hearth_rules_cli::Trouble;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -48,8 +52,20 @@ pub enum RunError {
         listen: IpAddr,
     },
     /// Where to keep the data.
-    #[error("this version keeps no data on disk: say `--memory`, and the data end with the server")]
-    NotDurable,
+    #[error("nothing says where the data are kept: `--data DIR` names a folder, `--memory` keeps nothing")]
+    NoData,
+    /// Twice said where, and differently.
+    #[error("`--memory` keeps nothing and `--data {}` keeps the data: say one of them", .folder.display())]
+    MemoryAndData {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The server has run, and could not keep everything.
+    #[error("the server has ended after its log had stopped: {0}")]
+    LogStopped(LogError),
     /// A server that nobody could use.
     #[error("no database is named: `--namespace NAME` names one, and may be said several times")]
     NoNamespace,
@@ -103,20 +119,35 @@ pub enum RunError {
 #[error(transparent)]
 pub struct CredentialMistake(#[from] SecretError);
 
+impl RunError {
+    /// 2 for what stands against starting, 1 for what has gone wrong after that.
+    pub fn exit(&self) -> ExitCode {
+        if matches!(self, Self::LogStopped(_)) { ExitCode::FAILURE } else { ExitCode::from(2) }
+    }
+}
+
 /// A server with everything decided.
 #[derive(Debug)]
 pub(super) struct Settled {
     pub(super) address: SocketAddr,
+    /// Where the data are kept; nothing, if they are not.
+    pub(super) data: Option<PathBuf>,
     pub(super) keep_alive: KeepAlive,
     pub(super) mode: Mode,
     pub(super) reloaded: Reloaded,
 }
 
 impl Settled {
-    /// Serves until a signal comes, and ends in order: no new connections, armed writes made, clients sent away so that
-    /// they come back.
+    /// Reads the data, serves until a signal comes, and ends in order: no new connections, armed writes made, clients
+    /// sent away so that they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, keep_alive, mode, reloaded } = self;
+        let Self { address, data, keep_alive, mode, reloaded } = self;
+        let data = match data {
+            None => Data::in_memory(),
+            Some(folder) => Data::open(&folder, mode.door(), now_ms())?,
+        };
+        // Held until everything is kept.
+        let Data { lock: _lock, log, databases, starts, found } = data;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             if error.kind() == ErrorKind::AddrInUse {
                 RunError::InUse { address }
@@ -132,10 +163,12 @@ impl Settled {
             Mode::Dev(_) => None,
             Mode::Serve(_) => Some(signal(SignalKind::hangup())?),
         };
-        let (threads, running) = Threads::start()?;
+        let beginning = Beginning::new(&databases, &mode.door(), starts);
+        let (threads, running) = Threads::start(log, databases, beginning.shown())?;
+        let health = threads.health.clone();
         // With no standard error there is nobody to tell.
-        drop(write!(io::stderr(), "{}", welcome(&mode, address, reloaded.tls.is_some())));
-        let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
+        drop(write!(io::stderr(), "{}", welcome(&mode, &found, address, reloaded.tls.is_some())));
+        let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
         let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
         let scheme = if reloaded.tls.is_some() { "https" } else { "http" };
         writeln!(io::stdout(), "listening on {scheme}://{address}")?;
@@ -167,7 +200,7 @@ impl Settled {
             // Whoever asks twice does not want to wait.
             () = signals() => {}
         }
-        Ok(())
+        health.failure().map_or(Ok(()), |error| Err(RunError::LogStopped(error.clone())))
     }
 }
 
@@ -217,9 +250,10 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_of_the_server_makes_the_armed_writes() {
-        let (threads, _running) = Threads::start().unwrap();
+        let (threads, _running) = Threads::in_memory();
         let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None, public: None });
-        let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
+        let beginning = Beginning::default();
+        let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
         let server = Server {
             databases: databases.clone(),
             sessions: Arc::default(),

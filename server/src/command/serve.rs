@@ -46,6 +46,7 @@ pub(super) struct Arguments {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct File {
     memory: Option<bool>,
+    data: Option<PathBuf>,
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
@@ -70,6 +71,7 @@ impl<'de> Deserialize<'de> for Name {
 impl Config for File {
     const KEYS: &'static [&'static str] = &[
         "admin-credential-file",
+        "data",
         "keep-alive",
         "listen",
         "memory",
@@ -82,8 +84,8 @@ impl Config for File {
     const MODE: &'static str = "hearth serve";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
-        let Self { rules, admin_credential_file, tls_cert, tls_key, .. } = self;
-        [rules, admin_credential_file, tls_cert, tls_key].into_iter().flatten().collect()
+        let Self { data, rules, admin_credential_file, tls_cert, tls_key, .. } = self;
+        [data, rules, admin_credential_file, tls_cert, tls_key].into_iter().flatten().collect()
     }
 }
 
@@ -91,9 +93,7 @@ impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
         let Self { basics, namespaces, admin_credential_file, tls_cert, tls_key } = self;
         let file: File = config::read(basics.config.as_deref())?;
-        if !(basics.memory || file.memory.unwrap_or_default()) {
-            return Err(RunError::NotDurable);
-        }
+        let data = basics.data((file.memory, file.data))?.ok_or(RunError::NoData)?;
         let of_file = file.namespaces.into_iter().map(|Name(name)| name);
         let namespaces =
             if namespaces.is_empty() { of_file.collect() } else { namespaces.into_iter().collect() };
@@ -114,6 +114,7 @@ impl Arguments {
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
         Ok(Settled {
             address,
+            data,
             keep_alive,
             mode: Mode::Serve(serve),
             reloaded: Reloaded { rules: rules_file, tls },

@@ -1,18 +1,50 @@
 //! What a server says about itself when it begins.
 
+use crate::log::Found;
 use crate::mode::{Dev, Mode, Reach, Serve};
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// Several lines, each ended.
-pub(super) fn welcome(mode: &Mode, address: SocketAddr, is_encrypted: bool) -> String {
+pub(super) fn welcome(mode: &Mode, found: &Found, address: SocketAddr, is_encrypted: bool) -> String {
     match mode {
-        Mode::Dev(dev) => of_dev(dev, address),
-        Mode::Serve(serve) => of_serve(serve, is_encrypted),
+        Mode::Dev(dev) => of_dev(dev, found, address),
+        Mode::Serve(serve) => of_serve(serve, found, is_encrypted),
     }
 }
 
-fn of_dev(dev: &Dev, address: SocketAddr) -> String {
+/// Two things about the data: where they are, and what was there. Nothing, if they are nowhere.
+fn of_data(found: &Found) -> Option<(String, String)> {
+    match found {
+        Found::Memory => None,
+        Found::New { folder } => Some((format!("`{}`", folder.display()), "new".into())),
+        Found::Kept { folder, databases, commits, log_bytes, sessions, is_stopped, took } => {
+            let tenths = log_bytes / 100_000;
+            let mut text = format!(
+                "{} in {} recovered from {}.{} MB of log in {} ms",
+                counted(*commits, "commit"),
+                counted(*databases, "database"),
+                tenths / 10,
+                tenths % 10,
+                took.as_millis()
+            );
+            if !is_stopped {
+                text += "; the last server was cut off";
+            }
+            if *sessions != 0 {
+                let sessions = counted(*sessions, "session");
+                text += &format!("; {sessions} ended with it, and the armed writes are made");
+            }
+            Some((format!("`{}`", folder.display()), text))
+        }
+    }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn of_dev(dev: &Dev, found: &Found, address: SocketAddr) -> String {
     let here = reachable(address);
     let (url, host, port) = (format!("http://{here}"), here.ip(), here.port());
     let mut text = format!("hearth {} for development\n\n", env!("CARGO_PKG_VERSION"));
@@ -23,7 +55,12 @@ fn of_dev(dev: &Dev, address: SocketAddr) -> String {
         }
         Some(_) => text += "  Rules     Security rules decide; a client without a token is nobody.\n",
     }
-    text += "  Memory    Nothing is kept: the data end with the server.\n";
+    match of_data(found) {
+        None => text += "  Memory    Nothing is kept: the data end with the server.\n",
+        Some((place, found)) => {
+            line(&mut text, format_args!("  Data      {place}: {found}"));
+        }
+    }
     match &dev.reach {
         Reach::Loopback => text += "  Admin     Authorization: Bearer owner\n",
         Reach::Remote(token) => {
@@ -58,10 +95,13 @@ fn of_dev(dev: &Dev, address: SocketAddr) -> String {
 /// Where the chat looks for a server.
 const DEFAULT_URL: &str = "http://127.0.0.1:9000";
 
-fn of_serve(serve: &Serve, is_encrypted: bool) -> String {
+fn of_serve(serve: &Serve, found: &Found, is_encrypted: bool) -> String {
     let names: Vec<_> = serve.namespaces.iter().map(|name| name.as_str()).collect();
     let mut text = format!("hearth {} for production: {}\n", env!("CARGO_PKG_VERSION"), names.join(", "));
-    text += "nothing is kept: the data end with the server (--memory)\n";
+    match of_data(found) {
+        None => text += "nothing is kept: the data end with the server (--memory)\n",
+        Some((place, found)) => line(&mut text, format_args!("data in {place}: {found}")),
+    }
     if !is_encrypted {
         text += "not encrypted: --tls-cert and --tls-key put TLS before it, unless a proxy does\n";
     }

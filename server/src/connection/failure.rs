@@ -10,7 +10,7 @@ pub(super) fn failure_of_write(refusal: &Refusal) -> Failure {
         Refusal::Stale { .. } => Status::DataStale.into(),
         Refusal::Resolve(error) => Failure { status: Status::Invalid, text: error.to_string() },
         Refusal::Arm(error) => Failure { status: Status::TooBig, text: error.to_string() },
-        Refusal::LogStopped => Status::Unavailable.into(),
+        Refusal::LogStopped | Refusal::InDoubt => Status::Unavailable.into(),
     }
 }
 

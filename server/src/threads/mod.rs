@@ -7,10 +7,15 @@ mod committer;
 mod log;
 mod publisher;
 
-use crate::database::DatabaseId;
+use crate::log::Kept;
 use arc_swap::ArcSwap;
-use hearth_engine::{Delivery, Door, Identity, Listen, Published, Request, SessionId, Tag, Ticket, Verdict};
+use hearth_engine::{
+    DatabaseId, Delivery, Door, Durable, Identity, Listen, Log, Published, Request, SessionId, Tag, Ticket,
+    Verdict,
+};
 use hearth_tree::Path;
+pub(crate) use log::LogHealth;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
@@ -30,21 +35,18 @@ const GROUP_REQUESTS_MAX: usize = 512;
 
 /// What the committer is told.
 pub(crate) enum ToCommitter {
-    /// A new database.
-    Open(DatabaseId, Door),
+    /// A new database with its name.
+    Open(DatabaseId, String, Door),
     /// Something to decide.
     Decide(DatabaseId, Request),
 }
 
-/// Verdicts of several databases that are kept together.
-pub(crate) type Group<T> = Vec<(DatabaseId, T)>;
-
 /// What the publisher is told.
 pub(crate) enum ToPublisher {
-    /// A new database: what is published, and where readers find what will be.
+    /// A database: what is published, and where readers find what will be.
     Open(DatabaseId, Arc<ArcSwap<Published>>),
-    /// Commits to show.
-    Publish(Group<hearth_engine::Durable<Vec<Verdict>>>),
+    /// Commits of several databases to show.
+    Publish(Vec<(DatabaseId, Durable<Vec<Verdict>>)>),
     /// Anything about one session.
     Session(DatabaseId, SessionId, SessionMessage),
 }
@@ -80,22 +82,37 @@ pub(crate) struct Outbox {
 pub(crate) struct Threads {
     pub(crate) committer: mpsc::Sender<ToCommitter>,
     pub(crate) publisher: mpsc::Sender<ToPublisher>,
+    pub(crate) health: LogHealth,
 }
 
 impl Threads {
-    /// Starts them. They end when nobody can tell them anything any more.
-    pub(crate) fn start() -> std::io::Result<(Self, Running)> {
+    /// Starts them on what was kept. They end when nobody can tell them anything any more.
+    pub(crate) fn start(
+        log: Box<dyn Log + Send>,
+        kept: BTreeMap<DatabaseId, Kept>,
+        shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
+    ) -> std::io::Result<(Self, Running)> {
         let (to_committer, committer) = mpsc::channel(COMMITTER_QUEUE);
-        let (to_log, log) = mpsc::channel(GROUP_QUEUE);
+        let (to_log, groups) = mpsc::channel(GROUP_QUEUE);
         let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
         let own = |name: &str| std::thread::Builder::new().name(name.into());
         let waits = timer()?;
-        let committer = own("committer").spawn(move || committer::run(&waits, committer, &to_log))?;
-        let publish = to_publisher.clone();
-        let log = own("log").spawn(move || log::run(log, &publish))?;
+        let committer = own("committer").spawn(move || committer::run(&waits, kept, committer, &to_log))?;
+        let (publish, health) = (to_publisher.clone(), LogHealth::default());
+        let log_health = health.clone();
+        let log = own("log").spawn(move || log::run(log, &log_health, groups, &publish))?;
         let waits = timer()?;
-        let publisher = own("publisher").spawn(move || publisher::run(&waits, publisher))?;
-        Ok((Self { committer: to_committer, publisher: to_publisher }, Running([committer, log, publisher])))
+        let publisher = own("publisher").spawn(move || publisher::run(&waits, shown, publisher))?;
+        let running = Running([committer, log, publisher]);
+        Ok((Self { committer: to_committer, publisher: to_publisher, health }, running))
+    }
+}
+
+#[cfg(test)]
+impl Threads {
+    /// On nothing, and what they keep ends with them.
+    pub(crate) fn in_memory() -> (Self, Running) {
+        Self::start(Box::new(hearth_engine::MemoryLog), BTreeMap::new(), BTreeMap::new()).unwrap()
     }
 }
 

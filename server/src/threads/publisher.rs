@@ -2,9 +2,8 @@
 
 use super::{Next, Outbox, SessionMessage, ToPublisher, next};
 use crate::clock::now_ms;
-use crate::database::DatabaseId;
 use arc_swap::ArcSwap;
-use hearth_engine::{Delivery, Outboxes, Published, Publisher, SessionId};
+use hearth_engine::{DatabaseId, Delivery, Outboxes, Published, Publisher, SessionId};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,6 +19,13 @@ const TICK: Duration = Duration::from_secs(1);
 struct Own {
     publisher: Publisher,
     queues: Queues,
+}
+
+impl Own {
+    fn new(published: Arc<ArcSwap<Published>>) -> Self {
+        let publisher = Publisher::new(Published::clone(&published.load()));
+        Self { publisher, queues: Queues { by_session: HashMap::new(), published, cut: 0 } }
+    }
 }
 
 struct Queues {
@@ -61,8 +67,13 @@ impl Outboxes for Queues {
 }
 
 /// Follows what it is told, one message after the other.
-pub(super) fn run(timer: &Runtime, mut inbox: mpsc::Receiver<ToPublisher>) {
-    let mut databases = BTreeMap::<DatabaseId, Own>::new();
+pub(super) fn run(
+    timer: &Runtime,
+    shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
+    mut inbox: mpsc::Receiver<ToPublisher>,
+) {
+    let own = |(id, published)| (id, Own::new(published));
+    let mut databases: BTreeMap<_, _> = shown.into_iter().map(own).collect();
     let mut ticked = Instant::now();
     loop {
         let is_settled = databases.values().all(|own| own.publisher.is_settled());
@@ -71,9 +82,7 @@ pub(super) fn run(timer: &Runtime, mut inbox: mpsc::Receiver<ToPublisher>) {
             Next::End => return,
             Next::Deadline => {}
             Next::Message(ToPublisher::Open(id, published)) => {
-                let publisher = Publisher::new(Published::clone(&published.load()));
-                let queues = Queues { by_session: HashMap::new(), published, cut: 0 };
-                databases.insert(id, Own { publisher, queues });
+                databases.insert(id, Own::new(published));
             }
             Next::Message(ToPublisher::Publish(group)) => {
                 for (id, verdicts) in group {

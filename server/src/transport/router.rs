@@ -9,8 +9,8 @@ use crate::mode::Mode;
 use crate::sessions::Sessions;
 use axum::Router;
 use axum::extract::{Extension, Request, State};
-use axum::http::HeaderValue;
 use axum::http::header::X_CONTENT_TYPE_OPTIONS;
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::Response;
 use axum::routing::get;
@@ -35,7 +35,7 @@ pub fn router(server: Server) -> Router {
         .route("/.lp", get(long_poll::serve).post(long_poll::serve))
         .layer(Extension(Arc::<Lines>::default()))
         .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(async || "ok\n"))
+        .route("/readyz", get(ready))
         .fallback(serve)
         .layer(from_fn_with_state(server.mode.clone(), auth::keep))
         // Last, so that it is in what the gate answers, too.
@@ -60,4 +60,12 @@ async fn serve(State(server): State<Server>, request: Request) -> Response {
 async fn no_sniff(mut response: Response) -> Response {
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
+}
+
+/// Whether the server does all that it is there for. One whose log has stopped still answers reads, and lives.
+async fn ready(State(server): State<Server>) -> (StatusCode, String) {
+    match server.databases.health().failure() {
+        None => (StatusCode::OK, "ok\n".into()),
+        Some(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("writes are refused: {error}\n")),
+    }
 }

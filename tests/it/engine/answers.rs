@@ -18,6 +18,7 @@ fn word(outcome: &Result<Accepted, Refusal>) -> &'static str {
         Err(Refusal::Resolve(_)) => "unresolved",
         Err(Refusal::Arm(_)) => "not armed",
         Err(Refusal::LogStopped) => "stopped",
+        Err(Refusal::InDoubt) => "in doubt",
     }
 }
 

@@ -3,8 +3,9 @@
 use super::ask::{NOW_MS, hash, rules, set, uid, update};
 use hearth_engine::limits::{JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX, LISTENS_BYTES_MAX};
 use hearth_engine::{
-    Act, Answer, Begun, Body, Committer, Content, Delivery, Door, Identity, Item, Listen, LogStep, MemoryLog,
-    Outboxes, Published, Publisher, Push, Request, Revision, SessionId, Tag, Ticket,
+    Act, Answer, Begun, Body, Committer, Content, DatabaseId, Decided, Delivery, Door, Identity, Item,
+    Listen, LogStep, MemoryLog, Outboxes, Published, Publisher, Push, Request, Revision, SessionId, Tag,
+    Ticket,
 };
 use hearth_tests::naive;
 use hearth_tests::twin::{model_node, path};
@@ -94,7 +95,10 @@ impl Stage {
     fn act(&mut self, act: Act) {
         let request = Request { session: WRITER, ticket: None, identity: Identity::Admin, act };
         let verdicts = self.committer.decide(self.now_ms, request);
-        self.publisher.publish(self.now_ms, self.log.keep(verdicts), &mut self.queue);
+        let group = Decided { database: DatabaseId(0), made: None, verdicts };
+        for (_, durable) in self.log.keep(vec![group]) {
+            self.publisher.publish(self.now_ms, durable, &mut self.queue);
+        }
     }
 
     fn set(&mut self, at: &str, value: Value) {

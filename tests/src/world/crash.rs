@@ -13,7 +13,7 @@ impl World {
     /// Everything but the disk is lost. Of what was on its way there, a part may have arrived.
     pub(super) fn crash(&mut self) {
         self.counts.crashes += 1;
-        if !self.log.is_stopped() {
+        if self.log.stopped().is_none() {
             let on_the_way: Vec<Commit> =
                 self.decided.iter().filter_map(|verdict| verdict.commit.clone()).collect();
             let arrived = self.dice.below(on_the_way.len() + 1);

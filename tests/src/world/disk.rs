@@ -1,6 +1,6 @@
 //! A log that outlives a crash, and that can fail: then nobody knows how much of the last group it holds.
 
-use hearth_engine::{Commit, Log, LogError};
+use hearth_engine::{Commit, Entry, Log, LogError};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -43,17 +43,25 @@ impl Disk {
 }
 
 impl Log for Disk {
-    fn append(&mut self, commits: &[&Commit]) -> Result<(), LogError> {
+    fn append(&mut self, entries: &[Entry<'_>]) -> Result<(), LogError> {
         let mut inner = self.0.borrow_mut();
+        let commits = entries.iter().filter_map(|entry| match entry {
+            Entry::Made(..) => None,
+            Entry::Commit(_, commit) => Some((*commit).clone()),
+        });
         match inner.fails_after.take() {
             None => {
-                inner.commits.extend(commits.iter().map(|&commit| commit.clone()));
+                inner.commits.extend(commits);
                 Ok(())
             }
             Some(most) => {
-                inner.commits.extend(commits.iter().take(most).map(|&commit| commit.clone()));
-                Err(LogError { reason: "the disk is gone".into() })
+                inner.commits.extend(commits.take(most));
+                Err(LogError::InDoubt { reason: "the disk is gone".into() })
             }
         }
+    }
+
+    fn end(&mut self) -> Result<(), LogError> {
+        Ok(())
     }
 }

@@ -105,7 +105,8 @@ impl World {
                 | Refusal::Stale { .. }
                 | Refusal::Resolve(_)
                 | Refusal::Arm(_)
-                | Refusal::LogStopped,
+                | Refusal::LogStopped
+                | Refusal::InDoubt,
                 _,
             ) => {
                 panic!("`{refusal}` for {deed:?}")
@@ -189,7 +190,7 @@ impl World {
                 Item::Answer(answer) => {
                     self.counts.answers += 1;
                     let (ticket, is_listening) = match answer {
-                        Answer::Write(ticket, Err(Refusal::LogStopped)) => {
+                        Answer::Write(ticket, Err(Refusal::LogStopped | Refusal::InDoubt)) => {
                             self.owed.insert(ticket, 0);
                             (ticket, None)
                         }

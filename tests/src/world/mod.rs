@@ -21,8 +21,8 @@ use client::{Ask, Client, Deed};
 use disk::Disk;
 use hearth_engine::limits::LAG_MS_MAX;
 use hearth_engine::{
-    Act, Committer, Durable, Identity, Listen, LogStep, Published, Publisher, Request, Revision, SessionId,
-    Ticket, Verdict,
+    Act, Committer, DatabaseId, Decided, Durable, Identity, Listen, LogStep, Published, Publisher, Request,
+    Revision, SessionId, Ticket, Verdict,
 };
 use hearth_tree::Snapshot;
 use history::History;
@@ -210,14 +210,14 @@ impl World {
             997 => self.disk.fail_after(self.dice.below(4)),
             _ => self.crash(),
         }
-        if self.log.is_stopped() && self.dice.percent(10) {
+        if self.log.stopped().is_some() && self.dice.percent(10) {
             self.crash();
         }
     }
 
     /// Lets everything come to its end, and compares.
     pub fn settle(&mut self) {
-        if self.log.is_stopped() {
+        if self.log.stopped().is_some() {
             self.crash();
         }
         self.disk.mend();
@@ -347,7 +347,9 @@ impl World {
         let whose = group.iter().filter(|verdict| verdict.ticket.is_some());
         let whose = whose.map(|verdict| verdict.session).collect();
         let laws = group.iter().filter(|verdict| verdict.door.is_some()).count();
-        self.durable.push_back(Kept { whose, laws, group: self.log.keep(group) });
+        let group = Decided { database: DatabaseId(0), made: None, verdicts: group };
+        let (_, group) = self.log.keep(vec![group]).pop().expect("one database was handed in");
+        self.durable.push_back(Kept { whose, laws, group });
     }
 
     fn publish(&mut self) {

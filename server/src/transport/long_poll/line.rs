@@ -322,7 +322,7 @@ async fn gone(held: &mut Option<oneshot::Sender<Answer>>) {
 mod tests {
     use super::*;
     use crate::auth::Gate;
-    use crate::database::Databases;
+    use crate::database::{self, Databases};
     use crate::keep_alive::KeepAlive;
     use crate::mode::{Dev, Mode, Reach};
     use crate::threads::Threads;
@@ -332,15 +332,16 @@ mod tests {
     use std::sync::Arc;
 
     /// A session of a client that has armed a write at `/a`, the calls to it, and its database.
-    async fn armed(patience: Patience) -> (mpsc::Sender<Call>, crate::database::Database) {
-        let (threads, _running) = Threads::start().unwrap();
+    async fn armed(patience: Patience) -> (mpsc::Sender<Call>, database::Database) {
+        let (threads, _running) = Threads::in_memory();
         let mode = Arc::new(Mode::Dev(Dev {
             reach: Reach::Loopback,
             allowed: Vec::new(),
             rules: None,
             public: None,
         }));
-        let databases = Arc::new(Databases::new(threads, mode.door(), mode.naming()));
+        let databases =
+            Arc::new(Databases::new(threads, database::Beginning::default(), mode.door(), mode.naming()));
         let keep_alive = KeepAlive::DEFAULT;
         let server = Server { databases, sessions: Arc::default(), mode: mode.clone(), keep_alive };
         let params = ConnectParams::parse("v=5&ns=demo").unwrap();

@@ -56,6 +56,8 @@ impl Refused {
             Refusal::Stale { .. } => Self::new(StatusCode::PRECONDITION_FAILED, refusal.to_string()),
             Refusal::Resolve(_) | Refusal::Arm(_) => Self::bad(refusal.to_string()),
             Refusal::LogStopped => Self::new(StatusCode::SERVICE_UNAVAILABLE, refusal.to_string()),
+            // Not 503, which says that nothing was attempted (rest reference 2.3).
+            Refusal::InDoubt => Self::new(StatusCode::INTERNAL_SERVER_ERROR, refusal.to_string()),
         }
     }
 

@@ -1,0 +1,270 @@
+//! The folder that a server keeps its data in.
+//!
+//! ```text
+//! DIR/lock     held by the process that uses the data
+//! DIR/format   says that this is a folder of data, and which log belongs to it
+//! DIR/log/     the segments
+//! ```
+//!
+//! Why `format` is written last: a folder without it has never held anything, and one with it has a log. So a log whose
+//! files are all gone is not taken for a new one.
+
+use super::files::{FILE_MODE, Folder, make_folder, sync_folder};
+use super::recovery::{RecoverError, Recovered, recover};
+use super::replay::{Kept, Replay};
+use super::segment::{LogId, UNFINISHED, VERSION, name_of};
+use super::segment_log::{SegmentLog, Sizes};
+use crate::random::random_number;
+use hearth_engine::{DatabaseId, Door, Log, LogError, LogStep, MemoryLog};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const LOCK: &str = "lock";
+const FORMAT: &str = "format";
+const FORMAT_UNFINISHED: &str = "format.unfinished";
+const LOG: &str = "log";
+/// What a file system may have put there.
+const NOT_OURS: &[&str] = &["lost+found"];
+
+/// The data of a server, and the right to use them.
+pub(crate) struct Data {
+    /// Held as long as the data are used.
+    pub(crate) lock: Option<File>,
+    pub(crate) log: Box<dyn Log + Send>,
+    pub(crate) databases: BTreeMap<DatabaseId, Kept>,
+    /// How often a server has begun on these data, this one included.
+    pub(crate) starts: u64,
+    pub(crate) found: Found,
+}
+
+/// What was there, for who starts the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing is kept, so nothing is found.
+    Memory,
+    /// A folder, which is new.
+    New { folder: PathBuf },
+    /// A folder with data.
+    Kept {
+        folder: PathBuf,
+        databases: u64,
+        commits: u64,
+        log_bytes: u64,
+        sessions: u64,
+        is_stopped: bool,
+        took: Duration,
+    },
+}
+
+/// Why the data cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// Somebody else does.
+    #[error("the data in `{}` are in use by another hearth; end it, or take another folder with `--data DIR`", .folder.display())]
+    InUse {
+        /// Where.
+        folder: PathBuf,
+    },
+    /// It holds something else.
+    #[error("`{}` holds `{name}` and no data of hearth; `--data DIR` takes an empty folder, or one that hearth has made", .folder.display())]
+    Foreign {
+        /// Where.
+        folder: PathBuf,
+        /// The first name there.
+        name: String,
+    },
+    /// It cannot be read or written.
+    #[error("`{}` cannot be used for data: {error}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Somebody has changed `format`, or another program has.
+    #[error("the data in `{}` cannot be used: `{FORMAT}` says `{found}`, and this program knows `hearth data {VERSION}`", .folder.display())]
+    Format {
+        /// Where.
+        folder: PathBuf,
+        /// Its first line.
+        found: String,
+    },
+    /// The log cannot be read.
+    #[error("the data in `{}` cannot be used: {error}", .folder.display())]
+    Log {
+        /// Where.
+        folder: PathBuf,
+        /// What is wrong.
+        error: LogMistake,
+    },
+    /// The log cannot be written.
+    #[error("the data in `{}` cannot be used: {error}", .folder.display())]
+    Unwritable {
+        /// Where.
+        folder: PathBuf,
+        /// What the system says.
+        error: LogError,
+    },
+}
+
+/// What is wrong with a log.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct LogMistake(Box<RecoverError>);
+
+impl Data {
+    /// Data that end with the process.
+    pub(crate) fn in_memory() -> Self {
+        let log = Box::new(MemoryLog);
+        Self { lock: None, log, databases: BTreeMap::new(), starts: 0, found: Found::Memory }
+    }
+
+    /// Opens a folder of data, made if it is not there: reads the whole log, and makes the writes that were armed for the
+    /// end of sessions, which have all ended.
+    ///
+    /// # Errors
+    /// [`DataError`]. What was kept is kept then; unless the log could not be written, nothing was changed at all.
+    pub(crate) fn open(folder: &Path, door: Door, now_ms: i64) -> Result<Self, DataError> {
+        let place = Place(folder);
+        make_folder(folder).map_err(|error| place.io(".", error))?;
+        if place.format()?.is_none() {
+            place.check_empty()?;
+        }
+        let lock = place.lock()?;
+        let began = Instant::now();
+        let mut replay = Replay::new(door);
+        // Read again: until now it could still be made by another process.
+        let (mut log, read) = match place.format()? {
+            None => (place.make()?, None),
+            Some(id) => {
+                let recovered = place.recover(id, &mut replay)?;
+                (recovered.log, Some(recovered.bytes))
+            }
+        };
+        let unwritable = |error| DataError::Unwritable { folder: folder.into(), error };
+        let is_stopped = replay.is_stopped;
+        let starts = replay.starts + 1;
+        log.start(starts).map_err(unwritable)?;
+        let mut step = LogStep::new(log);
+        let sessions = replay.end_sessions(now_ms, &mut step).map_err(unwritable)?;
+        let (databases, commits) = (replay.databases, replay.commits);
+        let found = match read {
+            None => Found::New { folder: folder.into() },
+            Some(log_bytes) => Found::Kept {
+                folder: folder.into(),
+                databases: databases.len() as u64,
+                commits,
+                log_bytes,
+                sessions: sessions as u64,
+                is_stopped,
+                took: began.elapsed(),
+            },
+        };
+        Ok(Self { lock: Some(lock), log: Box::new(step.into_log()), databases, starts, found })
+    }
+}
+
+/// A folder of data, before it is known whether it is one.
+#[derive(Clone, Copy)]
+struct Place<'a>(&'a Path);
+
+impl Place<'_> {
+    fn io(self, name: &str, error: io::Error) -> DataError {
+        DataError::Io { path: if name == "." { self.0.into() } else { self.0.join(name) }, error }
+    }
+
+    /// Which log belongs to it; nothing, if it is no folder of data yet.
+    fn format(self) -> Result<Option<LogId>, DataError> {
+        let text = match fs::read_to_string(self.0.join(FORMAT)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.io(FORMAT, error)),
+        };
+        let id =
+            text.strip_prefix(&format!("hearth data {VERSION}\nlog ")).and_then(|id| id.strip_suffix('\n'));
+        let found = || text.lines().next().unwrap_or_default().chars().take(80).collect();
+        let id = id.and_then(LogId::of_hex);
+        id.map(Some).ok_or_else(|| DataError::Format { folder: self.0.into(), found: found() })
+    }
+
+    /// Nothing may be there but what is left where making it was interrupted.
+    fn check_empty(self) -> Result<(), DataError> {
+        let foreign = |name: String| DataError::Foreign { folder: self.0.into(), name };
+        for name in names(self.0).map_err(|error| self.io(".", error))? {
+            if name != LOCK && name != FORMAT_UNFINISHED && name != LOG && !NOT_OURS.contains(&&*name) {
+                return Err(foreign(name));
+            }
+        }
+        let log = match names(&self.0.join(LOG)) {
+            Ok(names) => names,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(self.io(LOG, error)),
+        };
+        match log.into_iter().find(|name| *name != UNFINISHED && *name != name_of(1)) {
+            None => Ok(()),
+            Some(name) => Err(foreign(format!("{LOG}/{name}"))),
+        }
+    }
+
+    fn lock(self) -> Result<File, DataError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(FILE_MODE);
+        let file = options.open(self.0.join(LOCK)).map_err(|error| self.io(LOCK, error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(DataError::InUse { folder: self.0.into() }),
+            Err(TryLockError::Error(error)) => Err(self.io(LOCK, error)),
+        }
+    }
+
+    fn recover(self, id: LogId, replay: &mut Replay) -> Result<Recovered<Folder>, DataError> {
+        let files = Folder::new(self.0.join(LOG));
+        let recovered = recover(files, id, Sizes::DEFAULT, |record| replay.see(record));
+        let recovered = recovered
+            .map_err(|error| DataError::Log { folder: self.0.into(), error: LogMistake(error.into()) })?;
+        if let Some(cut) = &recovered.cut {
+            tracing::warn!(
+                file = %self.0.join(LOG).join(&cut.file).display(),
+                at = cut.at,
+                bytes = cut.bytes,
+                "the last group of the log was never finished, so nobody was told of it; it is cut"
+            );
+        }
+        Ok(recovered)
+    }
+
+    /// An empty log, and the file that says that there is one.
+    fn make(self) -> Result<SegmentLog<Folder>, DataError> {
+        let log = self.0.join(LOG);
+        make_folder(&log).map_err(|error| self.io(LOG, error))?;
+        let id = random_number().map_err(|error| self.io(FORMAT, error.into()))?;
+        let id = LogId(id.to_be_bytes());
+        let made = SegmentLog::begin(Folder::new(log), id, Sizes::DEFAULT);
+        let made = made.map_err(|error| self.io(LOG, error))?;
+        self.write_format(id).map_err(|error| self.io(FORMAT, error))?;
+        Ok(made)
+    }
+
+    fn write_format(self, id: LogId) -> io::Result<()> {
+        let unfinished = self.0.join(FORMAT_UNFINISHED);
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(FILE_MODE).open(&unfinished)?;
+        write!(file, "hearth data {VERSION}\nlog {}\n", id.to_hex())?;
+        file.sync_all()?;
+        fs::rename(unfinished, self.0.join(FORMAT))?;
+        sync_folder(self.0)?;
+        // The folder itself is a name in the one above.
+        sync_folder(self.0.canonicalize()?.parent().unwrap_or(self.0))
+    }
+}
+
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    let mut names = fs::read_dir(folder)?.map(name).collect::<io::Result<Vec<_>>>()?;
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,157 @@
+//! What a group consists of: one record per thing that happened.
+//!
+//! A record is its length (4 bytes, the lowest first), a byte that says of what kind it is, and its body. A reader that
+//! is after some kinds or some databases can step over the rest.
+
+use super::codec::{
+    DecodeError, Source, put_change, put_identity, put_path, put_text, put_varint, put_write, take_change,
+    take_identity, take_path, take_write,
+};
+use hearth_engine::{Arming, ArmingStep, Commit, DatabaseId, Entry, Revision, SessionId};
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Record {
+    /// A server began, the `start`-th on these data. Session ids are made of it, so that none is used twice.
+    Started { start: u64 },
+    /// The server ended, and nobody was cut off.
+    Stopped,
+    /// The log goes on in the next segment: without that one it is not whole.
+    Sealed,
+    /// A database begins, empty.
+    Made { database: DatabaseId, name: String },
+    /// The next commit of a database.
+    Commit { database: DatabaseId, commit: Commit },
+}
+
+const STARTED: u8 = 1;
+const STOPPED: u8 = 2;
+const SEALED: u8 = 3;
+const MADE: u8 = 4;
+const COMMIT: u8 = 5;
+
+const NO_ARMING: u8 = 1;
+const ARM: u8 = 2;
+const DISARM: u8 = 3;
+const FIRED: u8 = 4;
+
+/// Bytes before the body: length and kind.
+const HEAD_BYTES: usize = 5;
+
+/// A record that is too long for its length: 4 GiB or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a commit of {bytes} bytes is too long for the log; at most {} are allowed", u32::MAX)]
+pub(super) struct TooLong {
+    bytes: usize,
+}
+
+pub(super) fn put_started(into: &mut Vec<u8>, start: u64) {
+    put(into, STARTED, |into| put_varint(into, start)).expect("a number is short");
+}
+
+pub(super) fn put_stopped(into: &mut Vec<u8>) {
+    put(into, STOPPED, |_| {}).expect("nothing is short");
+}
+
+pub(super) fn put_sealed(into: &mut Vec<u8>) {
+    put(into, SEALED, |_| {}).expect("nothing is short");
+}
+
+/// O(size).
+pub(super) fn put_entry(into: &mut Vec<u8>, entry: &Entry<'_>) -> Result<(), TooLong> {
+    match entry {
+        Entry::Made(database, name) => put(into, MADE, |into| {
+            put_varint(into, database.0);
+            put_text(into, name);
+        }),
+        Entry::Commit(database, commit) => put(into, COMMIT, |into| {
+            put_varint(into, database.0);
+            put_commit(into, commit);
+        }),
+    }
+}
+
+fn put(into: &mut Vec<u8>, kind: u8, body: impl FnOnce(&mut Vec<u8>)) -> Result<(), TooLong> {
+    let start = into.len();
+    into.extend_from_slice(&[0, 0, 0, 0, kind]);
+    body(into);
+    let bytes = into.len() - start - HEAD_BYTES;
+    let len = u32::try_from(bytes).map_err(|_| TooLong { bytes })?;
+    into[start..start + 4].copy_from_slice(&len.to_le_bytes());
+    Ok(())
+}
+
+fn put_commit(into: &mut Vec<u8>, Commit { revision, change, arming }: &Commit) {
+    put_varint(into, revision.get());
+    put_change(into, change);
+    let Some(Arming { session, step }) = arming else {
+        into.push(NO_ARMING);
+        return;
+    };
+    match step {
+        ArmingStep::Arm(identity, write) => {
+            into.push(ARM);
+            put_varint(into, session.0);
+            put_identity(into, identity);
+            put_write(into, write);
+        }
+        ArmingStep::Disarm(at) => {
+            into.push(DISARM);
+            put_varint(into, session.0);
+            put_path(into, at);
+        }
+        ArmingStep::Fired => {
+            into.push(FIRED);
+            put_varint(into, session.0);
+        }
+    }
+}
+
+impl Record {
+    /// Takes the first record of these.
+    pub(super) fn take(source: &mut Source<'_>) -> Result<Self, DecodeError> {
+        let head = source.take(HEAD_BYTES, "the head of a record")?;
+        let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+        let what = "a record";
+        let len = usize::try_from(len).map_err(|_| DecodeError::Short { what })?;
+        let mut body = Source::new(source.take(len, what)?);
+        let record = Self::of_body(head[4], &mut body)?;
+        body.end()?;
+        Ok(record)
+    }
+
+    fn of_body(kind: u8, body: &mut Source<'_>) -> Result<Self, DecodeError> {
+        match kind {
+            STARTED => Ok(Self::Started { start: body.varint("the number of a start")? }),
+            STOPPED => Ok(Self::Stopped),
+            SEALED => Ok(Self::Sealed),
+            MADE => {
+                let database = DatabaseId(body.varint("a database")?);
+                let name = body.text("the name of a database", |name| Ok(name.to_owned()))?;
+                Ok(Self::Made { database, name })
+            }
+            COMMIT => {
+                let database = DatabaseId(body.varint("a database")?);
+                Ok(Self::Commit { database, commit: take_commit(body)? })
+            }
+            byte => Err(DecodeError::Kind { what: "a record", byte }),
+        }
+    }
+}
+
+fn take_commit(body: &mut Source<'_>) -> Result<Commit, DecodeError> {
+    let revision = Revision::new(body.varint("a revision")?);
+    let change = take_change(body)?;
+    let kind = body.byte("what is armed")?;
+    if kind == NO_ARMING {
+        return Ok(Commit { revision, change, arming: None });
+    }
+    let session = SessionId(body.varint("a session")?);
+    let step = match kind {
+        ARM => ArmingStep::Arm(take_identity(body)?, take_write(body)?),
+        DISARM => ArmingStep::Disarm(take_path(body)?),
+        FIRED => ArmingStep::Fired,
+        byte => return Err(DecodeError::Kind { what: "what is armed", byte }),
+    };
+    Ok(Commit { revision, change, arming: Some(Arming { session, step }) })
+}

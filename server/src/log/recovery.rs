@@ -1,0 +1,317 @@
+//! Reads a log from its beginning: everything that was kept, or a refusal that says what is wrong and where.
+
+use super::codec::{DecodeError, Source};
+use super::files::{Files, SegmentFile};
+use super::group::{Header, Position};
+use super::record::Record;
+use super::segment::{HEAD_BYTES, Head, HeadError, LogId, UNFINISHED, name_of, sequence_of};
+use super::segment_log::{Segment, SegmentLog, Sizes};
+use super::torn::{Damage, Tail, judge};
+use std::io;
+
+/// Why a log is not read any further. Nothing was changed on the disk.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecoverError {
+    #[error("`log/{file}` is no file of the log; move it elsewhere")]
+    Foreign { file: String },
+    #[error("the files of the log are missing from `log`; {PUT_BACK}")]
+    NoSegments,
+    #[error("the log begins with group {first}: what was before `log/{file}` is missing; {PUT_BACK}")]
+    NoBeginning { file: String, first: u64 },
+    #[error("the log goes on in `log/{file}`, and that is missing; {PUT_BACK}")]
+    Missing { file: String },
+    #[error("`log/{file}` follows what should go on in `log/{expected}`; {PUT_BACK}")]
+    Gap { file: String, expected: String },
+    #[error("`log/{file}` cannot be used: {error}; {PUT_BACK}")]
+    Head { file: String, error: HeadError },
+    #[error("`log/{file}` belongs to other data; {PUT_BACK}")]
+    OtherLog { file: String },
+    #[error("`log/{file}` does not follow the file before it; {PUT_BACK}")]
+    NotNext { file: String },
+    #[error("`log/{file}` has another name than it was made with; {PUT_BACK}")]
+    Renamed { file: String },
+    #[error("`log/{file}` has {found} bytes and was made with {bytes}; {PUT_BACK}")]
+    Length { file: String, found: u64, bytes: u64 },
+    #[error(
+        "`log/{file}`, byte {at}: what should be group {sequence} of the log is damaged: {damage}; {PUT_BACK}"
+    )]
+    Damaged { file: String, at: usize, sequence: u64, damage: Damage },
+    #[error(
+        "`log/{file}`, byte {at}: group {found} of the log stands where group {sequence} should; {PUT_BACK}"
+    )]
+    Order { file: String, at: usize, sequence: u64, found: u64 },
+    #[error("`log/{file}`, byte {at}: the log ends here, and yet `log/{next}` follows; {PUT_BACK}")]
+    Unsealed { file: String, at: usize, next: String },
+    #[error(
+        "`log/{file}`, byte {at}: group {sequence} of the log holds what cannot be: {mistake}; {PUT_BACK}"
+    )]
+    Record { file: String, at: usize, sequence: u64, mistake: Mistake },
+    #[error("`log/{file}`: {error}")]
+    Io { file: String, error: io::Error },
+    #[error("`log`: {0}")]
+    Names(io::Error),
+}
+
+/// What can be done.
+const PUT_BACK: &str = "put the folder back from a copy, or move it away to begin with nothing";
+
+/// Why a record cannot be, though its bytes are those that were written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Mistake {
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error("something follows the end of the file's records")]
+    AfterSeal,
+    #[error("start {found} of the server after start {before}")]
+    Start { before: u64, found: u64 },
+    #[error("database {database} is made a second time")]
+    MadeTwice { database: u64 },
+    #[error("`{name}` is made a second time")]
+    NamedTwice { name: String },
+    #[error("`{name}` is no name of a database")]
+    Name { name: String },
+    #[error("database {database} was never made")]
+    Unknown { database: u64 },
+    #[error("revision {found} of `{name}` after revision {before}")]
+    Revision { name: String, before: u64, found: u64 },
+}
+
+/// A log that was read, and can be appended to.
+#[derive(Debug)]
+pub(crate) struct Recovered<F: Files> {
+    pub(crate) log: SegmentLog<F>,
+    /// Of files, from the first to the last group.
+    pub(crate) bytes: u64,
+    /// A group that was never finished.
+    pub(crate) cut: Option<Cut>,
+}
+
+/// A group that was never finished, and was cut: nobody was told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) file: String,
+    pub(crate) at: usize,
+    pub(crate) bytes: usize,
+}
+
+/// One group as it stands in a file.
+struct Standing {
+    file: String,
+    at: usize,
+    bytes: Vec<u8>,
+}
+
+impl Standing {
+    /// A sync that failed may have left the last group in the system's memory alone, where it reads as if it were kept.
+    /// Written again, it is synced in earnest.
+    fn write_again<F: Files>(&self, files: &F) -> Result<(), RecoverError> {
+        let again = || {
+            let file = files.open(&self.file)?;
+            file.write(&self.bytes, self.at as u64)?;
+            file.sync()
+        };
+        again().map_err(|error| io(&self.file, error))
+    }
+}
+
+fn io(file: &str, error: io::Error) -> RecoverError {
+    RecoverError::Io { file: file.into(), error }
+}
+
+/// How the groups of a segment end.
+enum End {
+    /// The next segment goes on.
+    Sealed,
+    /// Here, with something unfinished up to that offset or with nothing behind.
+    Open { at: usize, torn: Option<usize> },
+}
+
+struct Reader<'a, F, S> {
+    files: &'a F,
+    id: LogId,
+    next: Position,
+    see: S,
+    bytes: u64,
+    last_group: Option<Standing>,
+}
+
+/// Shows all records in order to `see`, and opens the log for what follows.
+///
+/// # Errors
+/// [`RecoverError`], before anything on the disk was changed.
+pub(crate) fn recover<F: Files>(
+    files: F,
+    id: LogId,
+    sizes: Sizes,
+    see: impl FnMut(Record) -> Result<(), Mistake>,
+) -> Result<Recovered<F>, RecoverError> {
+    let (names, is_unfinished) = segments(&files)?;
+    let mut reader =
+        Reader { files: &files, id, next: Position::first(&id), see, bytes: 0, last_group: None };
+    let mut left = names.iter();
+    let (name, file, bytes, end) = loop {
+        let name =
+            left.next().ok_or_else(|| RecoverError::Missing { file: name_of(reader.next.sequence) })?;
+        let (file, bytes, end) = reader.segment(name)?;
+        match end {
+            End::Sealed => {}
+            End::Open { at, torn } => break (name, file, bytes, (at, torn)),
+        }
+    };
+    let unused = left.as_slice();
+    if let Some(next) = unused.first() {
+        reader.check_unused(name, end.0, next, unused.len())?;
+    }
+    let Reader { next, bytes: read, last_group, .. } = reader;
+    // From here on the disk is changed, and all that was read is kept.
+    for name in unused {
+        files.remove(name).map_err(|error| io(name, error))?;
+    }
+    if is_unfinished {
+        files.remove(UNFINISHED).map_err(|error| io(UNFINISHED, error))?;
+    }
+    files.sync().map_err(RecoverError::Names)?;
+    let (at, torn) = end;
+    let cut = torn.map(|to| Cut { file: name.clone(), at, bytes: to - at });
+    // Also where zeros are read: a sync that failed may have left them in the system's memory alone, and what they were to
+    // cut on the disk.
+    let behind = vec![0; usize::try_from(bytes).unwrap_or(at).saturating_sub(at)];
+    file.write(&behind, at as u64).map_err(|error| io(name, error))?;
+    file.sync().map_err(|error| io(name, error))?;
+    if let Some(group) = last_group {
+        group.write_again(&files)?;
+    }
+    let log = SegmentLog::resume(files, id, sizes, Segment { file, bytes, end: at as u64 }, next);
+    Ok(Recovered { log, bytes: read, cut })
+}
+
+/// The names of all segments in their order, and whether there is one that was never finished.
+fn segments<F: Files>(files: &F) -> Result<(Vec<String>, bool), RecoverError> {
+    let mut names = files.names().map_err(RecoverError::Names)?;
+    names.sort();
+    let is_unfinished = names.iter().any(|name| name == UNFINISHED);
+    names.retain(|name| name != UNFINISHED);
+    if let Some(file) = names.iter().find(|name| sequence_of(name).is_none()) {
+        return Err(RecoverError::Foreign { file: file.clone() });
+    }
+    let Some(first) = names.first() else { return Err(RecoverError::NoSegments) };
+    match sequence_of(first) {
+        Some(1) | None => Ok((names, is_unfinished)),
+        Some(sequence) => Err(RecoverError::NoBeginning { file: first.clone(), first: sequence }),
+    }
+}
+
+impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
+    /// Reads the segment that should come next: the file, its length, and how it ends.
+    fn segment(&mut self, name: &str) -> Result<(F::File, u64, End), RecoverError> {
+        let expected = name_of(self.next.sequence);
+        if name != expected {
+            return Err(RecoverError::Gap { file: name.into(), expected });
+        }
+        let (file, segment, head) = self.open(name)?;
+        if head.first != self.next {
+            return Err(RecoverError::NotNext { file: name.into() });
+        }
+        let end = self.groups(name, &segment)?;
+        Ok((file, head.bytes, end))
+    }
+
+    fn open(&self, name: &str) -> Result<(F::File, Vec<u8>, Head), RecoverError> {
+        let io = |error| RecoverError::Io { file: name.into(), error };
+        let file = self.files.open(name).map_err(io)?;
+        let segment = file.read().map_err(io)?;
+        let head = Head::read(&segment).map_err(|error| RecoverError::Head { file: name.into(), error })?;
+        if head.id != self.id {
+            return Err(RecoverError::OtherLog { file: name.into() });
+        }
+        if sequence_of(name) != Some(head.first.sequence) {
+            return Err(RecoverError::Renamed { file: name.into() });
+        }
+        if head.bytes != segment.len() as u64 {
+            let found = segment.len() as u64;
+            return Err(RecoverError::Length { file: name.into(), found, bytes: head.bytes });
+        }
+        Ok((file, segment, head))
+    }
+
+    fn groups(&mut self, file: &str, segment: &[u8]) -> Result<End, RecoverError> {
+        let mut at = HEAD_BYTES;
+        let mut last = None;
+        let end = loop {
+            let sequence = self.next.sequence;
+            let Some((header, records)) = group_at(segment, at, &self.id) else {
+                match judge(segment, at, &self.id, self.next) {
+                    Tail::Clean => break End::Open { at, torn: None },
+                    Tail::Torn { to } => break End::Open { at, torn: Some(to) },
+                    Tail::Damaged(damage) => {
+                        return Err(RecoverError::Damaged { file: file.into(), at, sequence, damage });
+                    }
+                }
+            };
+            if header.position != self.next {
+                let found = header.position.sequence;
+                return Err(RecoverError::Order { file: file.into(), at, sequence, found });
+            }
+            let is_sealed = self.records(records).map_err(|mistake| RecoverError::Record {
+                file: file.into(),
+                at,
+                sequence,
+                mistake,
+            })?;
+            last = Some((at, header.group_bytes()));
+            self.next = header.next(&self.id);
+            at += header.group_bytes();
+            if is_sealed {
+                if segment[at..].iter().any(|&byte| byte != 0) {
+                    let (sequence, damage) = (self.next.sequence, Damage::Stray);
+                    return Err(RecoverError::Damaged { file: file.into(), at, sequence, damage });
+                }
+                break End::Sealed;
+            }
+        };
+        self.bytes += (at - HEAD_BYTES) as u64;
+        if let Some((at, len)) = last {
+            self.last_group = Some(Standing { file: file.into(), at, bytes: segment[at..at + len].to_vec() });
+        }
+        Ok(end)
+    }
+
+    /// Whether the last of them ends the segment.
+    fn records(&mut self, records: &[u8]) -> Result<bool, Mistake> {
+        let mut source = Source::new(records);
+        let mut is_sealed = false;
+        while !source.is_empty() {
+            if is_sealed {
+                return Err(Mistake::AfterSeal);
+            }
+            match Record::take(&mut source)? {
+                Record::Sealed => is_sealed = true,
+                record @ (Record::Started { .. }
+                | Record::Stopped
+                | Record::Made { .. }
+                | Record::Commit { .. }) => (self.see)(record)?,
+            }
+        }
+        Ok(is_sealed)
+    }
+
+    /// Behind a segment that does not say that the log goes on, there may be one that was made and not used: the process
+    /// ended between the two. It is empty, and made for what would have stood behind the missing record.
+    fn check_unused(&self, file: &str, at: usize, next: &str, count: usize) -> Result<(), RecoverError> {
+        let is_expected = count == 1 && sequence_of(next) == self.next.sequence.checked_add(1);
+        let (_, segment, _) = self.open(next)?;
+        let is_empty = segment[HEAD_BYTES..].iter().all(|&byte| byte == 0);
+        if is_expected && is_empty {
+            return Ok(());
+        }
+        Err(RecoverError::Unsealed { file: file.into(), at, next: next.into() })
+    }
+}
+
+/// A group that is what was written.
+fn group_at<'a>(segment: &'a [u8], at: usize, id: &LogId) -> Option<(Header, &'a [u8])> {
+    let group = segment.get(at..)?;
+    let header = Header::read(group, id)?;
+    let records = header.records(group)?;
+    Some((header, records))
+}

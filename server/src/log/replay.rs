@@ -1,0 +1,129 @@
+//! From the records of a log to the databases as they were left.
+//!
+//! Why one tree for both: who decides and who reads go on from the same snapshot. Built twice, every node would exist
+//! twice for as long as the server runs.
+
+use super::record::Record;
+use super::recovery::Mistake;
+use hearth_engine::{
+    Act, Committer, DatabaseId, Decided, Door, Identity, Log, LogError, LogStep, Published, Request,
+    Revision, SessionId,
+};
+use hearth_tree::Snapshot;
+use hearth_wire::Namespace;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A database as it was left.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) name: String,
+    pub(crate) committer: Committer,
+}
+
+/// What the records read so far come to.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    door: Door,
+    names: BTreeSet<String>,
+    pub(crate) databases: BTreeMap<DatabaseId, Kept>,
+    /// How often a server has begun on these data.
+    pub(crate) starts: u64,
+    /// Whether the last one has ended in order.
+    pub(crate) is_stopped: bool,
+    pub(crate) commits: u64,
+}
+
+impl Replay {
+    pub(crate) const fn new(door: Door) -> Self {
+        Self {
+            door,
+            names: BTreeSet::new(),
+            databases: BTreeMap::new(),
+            starts: 0,
+            is_stopped: false,
+            commits: 0,
+        }
+    }
+
+    /// The next record.
+    ///
+    /// # Errors
+    /// [`Mistake`], if it cannot come now.
+    pub(crate) fn see(&mut self, record: Record) -> Result<(), Mistake> {
+        self.is_stopped = false;
+        match record {
+            Record::Started { start } => {
+                if Some(start) != self.starts.checked_add(1) {
+                    return Err(Mistake::Start { before: self.starts, found: start });
+                }
+                self.starts = start;
+            }
+            Record::Stopped => self.is_stopped = true,
+            Record::Sealed => {}
+            Record::Made { database, name } => self.make(database, name)?,
+            Record::Commit { database, commit } => {
+                let kept = self.databases.get_mut(&database);
+                let Kept { name, committer } = kept.ok_or(Mistake::Unknown { database: database.0 })?;
+                let before = committer.revision().get();
+                if before.checked_add(1) != Some(commit.revision.get()) {
+                    return Err(Mistake::Revision {
+                        name: name.clone(),
+                        before,
+                        found: commit.revision.get(),
+                    });
+                }
+                committer.replay(&commit);
+                self.commits += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, database: DatabaseId, name: String) -> Result<(), Mistake> {
+        if Namespace::parse(&name).is_err() {
+            return Err(Mistake::Name { name });
+        }
+        if self.databases.contains_key(&database) {
+            return Err(Mistake::MadeTwice { database: database.0 });
+        }
+        if !self.names.insert(name.clone()) {
+            return Err(Mistake::NamedTwice { name });
+        }
+        let committer = Committer::new(self.door.clone(), Revision::default(), Snapshot::default());
+        self.databases.insert(database, Kept { name, committer });
+        Ok(())
+    }
+
+    /// Makes the writes that were armed for the end of sessions: all of them have ended with the server, however it did.
+    /// To be done before anybody is served. Returns how many sessions that were.
+    ///
+    /// # Errors
+    /// [`LogError`], if the log cannot keep them: then nobody can be served.
+    pub(crate) fn end_sessions<L: Log>(
+        &mut self,
+        now_ms: i64,
+        log: &mut LogStep<L>,
+    ) -> Result<usize, LogError> {
+        let mut ended = 0;
+        let mut group = Vec::new();
+        for (&database, Kept { committer, .. }) in &mut self.databases {
+            let sessions: Vec<SessionId> = committer.armed_sessions().collect();
+            ended += sessions.len();
+            let end =
+                |session| Request { session, ticket: None, identity: Identity::nobody(), act: Act::End };
+            let verdicts =
+                sessions.into_iter().flat_map(|session| committer.decide(now_ms, end(session))).collect();
+            group.push(Decided { database, made: None, verdicts });
+        }
+        // Nobody listens yet, so there is nobody to be told what became of them.
+        drop(log.keep(group));
+        log.stopped().map_or(Ok(ended), |error| Err(error.clone()))
+    }
+}
+
+impl Kept {
+    /// What everybody may see of it, before anything new is decided.
+    pub(crate) fn published(&self, door: Door) -> Published {
+        Published { revision: self.committer.revision(), tree: self.committer.tree().clone(), door }
+    }
+}

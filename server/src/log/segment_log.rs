@@ -1,0 +1,157 @@
+//! Appends groups to the last segment, and begins the next one when it is full.
+
+use super::files::{Files, SegmentFile};
+use super::group::{self, HEADER_BYTES, Position};
+use super::record::{put_entry, put_sealed, put_started, put_stopped};
+use super::segment::{HEAD_BYTES, Head, LogId, UNFINISHED, name_of};
+use hearth_engine::{Entry, Log, LogError};
+use std::io;
+
+/// How large the files and groups of a log are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// The first segment: what a database that holds next to nothing takes.
+    pub(super) segment_bytes_min: u64,
+    /// Each segment is twice as long as the one before, up to here. A longer one takes as long to fill with zeros as
+    /// everybody waits for it: 16 MiB are some 20 ms.
+    pub(super) segment_bytes_max: u64,
+    /// A group of this many bytes is synced before more is added: a bound on the buffer. One commit may be larger.
+    pub(super) group_bytes_max: usize,
+}
+
+impl Sizes {
+    pub(crate) const DEFAULT: Self =
+        Self { segment_bytes_min: 1 << 20, segment_bytes_max: 16 << 20, group_bytes_max: 16 << 20 };
+}
+
+/// What is kept of the buffer between groups.
+const BUFFER_BYTES_KEPT: usize = 1 << 20;
+/// The group that ends a segment, with its one record: there is always room for it.
+const SEAL_BYTES: u64 = HEADER_BYTES as u64 + 5 + 1;
+
+/// A log in files. Nothing may be appended after an error.
+#[derive(Debug)]
+pub(crate) struct SegmentLog<F: Files> {
+    files: F,
+    id: LogId,
+    sizes: Sizes,
+    last: Segment<F::File>,
+    next: Position,
+    group: Vec<u8>,
+}
+
+/// The segment that is being filled.
+#[derive(Debug)]
+pub(super) struct Segment<T> {
+    pub(super) file: T,
+    pub(super) bytes: u64,
+    /// Where the next group is put; zeros from there on.
+    pub(super) end: u64,
+}
+
+impl<F: Files> SegmentLog<F> {
+    /// The log of files that hold nothing yet.
+    pub(super) fn begin(files: F, id: LogId, sizes: Sizes) -> io::Result<Self> {
+        let next = Position::first(&id);
+        let last = make_segment(&files, Head { id, first: next, bytes: sizes.segment_bytes_min })?;
+        Ok(Self { files, id, sizes, last, next, group: Vec::new() })
+    }
+
+    /// Goes on behind what was read.
+    pub(super) const fn resume(
+        files: F,
+        id: LogId,
+        sizes: Sizes,
+        last: Segment<F::File>,
+        next: Position,
+    ) -> Self {
+        Self { files, id, sizes, last, next, group: Vec::new() }
+    }
+
+    /// A server begins: also the proof that the log can be written.
+    pub(crate) fn start(&mut self, start: u64) -> Result<(), LogError> {
+        group::begin(&mut self.group);
+        put_started(&mut self.group, start);
+        self.write()
+    }
+
+    /// Writes the group in the buffer, and syncs.
+    fn write(&mut self) -> Result<(), LogError> {
+        let not_kept = |error: String| LogError::NotKept { reason: error };
+        let in_doubt = |error: io::Error| LogError::InDoubt { reason: error.to_string() };
+        let mut group = std::mem::take(&mut self.group);
+        let bytes = group.len() as u64 + 1;
+        if self.last.bytes < self.last.end + bytes + SEAL_BYTES {
+            self.seal(bytes).map_err(|error| not_kept(error.to_string()))?;
+        }
+        let next = group::finish(&mut group, &self.id, self.next);
+        let next = next.map_err(|error| not_kept(error.to_string()))?;
+        self.last.file.write(&group, self.last.end).map_err(in_doubt)?;
+        self.last.file.sync().map_err(in_doubt)?;
+        self.last.end += bytes;
+        self.next = next;
+        group.clear();
+        group.shrink_to(BUFFER_BYTES_KEPT);
+        self.group = group;
+        Ok(())
+    }
+
+    /// Ends the segment, and begins one that has room for a group of so many bytes. The new one is durable before the old
+    /// one points to it: whatever happens in between, the last segment that is pointed to is there.
+    fn seal(&mut self, group_bytes: u64) -> io::Result<()> {
+        let mut seal = Vec::new();
+        group::begin(&mut seal);
+        put_sealed(&mut seal);
+        let first = group::finish(&mut seal, &self.id, self.next).map_err(io::Error::other)?;
+        let needed = (HEAD_BYTES as u64 + group_bytes + SEAL_BYTES).next_multiple_of(HEAD_BYTES as u64);
+        let bytes = (2 * self.last.bytes).min(self.sizes.segment_bytes_max).max(needed);
+        let made = make_segment(&self.files, Head { id: self.id, first, bytes })?;
+        self.last.file.write(&seal, self.last.end)?;
+        self.last.file.sync()?;
+        self.last = made;
+        self.next = first;
+        Ok(())
+    }
+}
+
+/// A new segment, durable under its name.
+fn make_segment<F: Files>(files: &F, head: Head) -> io::Result<Segment<F::File>> {
+    let file = files.make(UNFINISHED, head.bytes)?;
+    file.write(&head.to_bytes(), 0)?;
+    file.sync()?;
+    files.rename(UNFINISHED, &name_of(head.first.sequence))?;
+    files.sync()?;
+    Ok(Segment { file, bytes: head.bytes, end: HEAD_BYTES as u64 })
+}
+
+impl<F: Files> Log for SegmentLog<F> {
+    /// One group, one write, one sync; more of them only above [`Sizes::group_bytes_max`].
+    fn append(&mut self, entries: &[Entry<'_>]) -> Result<(), LogError> {
+        let mut is_written = false;
+        // What was written before is kept: then nobody may be told that nothing was.
+        let doubted = |error, is_written| match error {
+            LogError::NotKept { reason } if is_written => LogError::InDoubt { reason },
+            LogError::NotKept { .. } | LogError::InDoubt { .. } => error,
+        };
+        group::begin(&mut self.group);
+        for entry in entries {
+            let put = put_entry(&mut self.group, entry);
+            put.map_err(|error| doubted(LogError::NotKept { reason: error.to_string() }, is_written))?;
+            if self.sizes.group_bytes_max <= self.group.len() {
+                self.write().map_err(|error| doubted(error, is_written))?;
+                is_written = true;
+                group::begin(&mut self.group);
+            }
+        }
+        if group::is_empty(&self.group) {
+            return Ok(());
+        }
+        self.write().map_err(|error| doubted(error, is_written))
+    }
+
+    fn end(&mut self) -> Result<(), LogError> {
+        group::begin(&mut self.group);
+        put_stopped(&mut self.group);
+        self.write()
+    }
+}

@@ -1,0 +1,145 @@
+//! The format is a promise: what one version has written, every later one reads. This fails when a byte changes; then
+//! the version of the format must change with it, and both be read.
+
+use super::super::record::Record;
+use super::super::recovery::recover;
+use super::super::segment_log::{SegmentLog, Sizes};
+use super::disk::Disk;
+use super::{DATABASE, ID, commit};
+use crate::log::files::Files;
+use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, Log, Revision, SessionId};
+use hearth_rules::Claim;
+use hearth_tree::{
+    Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue, Text,
+    To, Update, Write,
+};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+const GOLDEN: &str = include_str!("golden.txt");
+
+fn path(text: &str) -> Path {
+    Path::parse(text).unwrap()
+}
+
+fn key(text: &str) -> Key {
+    Key::parse(text).unwrap()
+}
+
+/// One of everything that a log can hold.
+fn everything() -> Vec<Commit> {
+    let number = |number| Number::from_f64(number).unwrap();
+    let leaf = |number: Number| Node::from(Scalar::Number(number));
+    let text = |text: &str| Text::new(text).unwrap();
+    let node = Node::inner([
+        (key("f"), Scalar::Bool(false).into()),
+        (key("t"), Node::from(Scalar::Bool(true)).with_priority(Some(Priority::Text(text("p"))))),
+        (key("i"), leaf(i64::MIN.into())),
+        (key("d"), leaf(number(-0.1)).with_priority(Some(Priority::Number(number(2.5))))),
+        (key("s"), Scalar::Text(text("ä\u{10FFFF}")).into()),
+        (key("z"), Scalar::Text(text(&"\0".repeat(70))).into()),
+        (
+            key("1"),
+            Node::inner([(key("deep"), leaf(7.into()))])
+                .unwrap()
+                .with_priority(Some(Priority::Number(1.into()))),
+        ),
+    ]);
+    let edits = vec![
+        Edit { at: path("/a/b"), to: To::Node(node) },
+        Edit { at: path("/a/c"), to: To::Node(None) },
+        Edit { at: path("/a"), to: To::Priority(Some(Priority::Text(text("x")))) },
+        Edit { at: path("/q"), to: To::Priority(None) },
+    ];
+    let claims = Claim::Object(BTreeMap::from([
+        ("uid".into(), Claim::Text("ada".into())),
+        (
+            "list".into(),
+            Claim::List(vec![Claim::Null, Claim::Bool(true), Claim::Bool(false), Claim::Number(1.5)]),
+        ),
+    ]));
+    let server = |value| Draft::leaf(Pending::Server(value), None);
+    let draft = Draft::object(
+        vec![
+            (key("at"), server(ServerValue::Timestamp)),
+            (key("n"), server(ServerValue::Increment(number(0.5)))),
+            (key("k"), Draft::from(leaf(1.into()))),
+        ],
+        Some(Pending::Server(ServerValue::Timestamp)),
+    );
+    let update = Update::new(
+        path("/u"),
+        vec![
+            Assignment::value(path("/u/a"), draft).unwrap(),
+            Assignment::value(path("/u/b"), None).unwrap(),
+            Assignment::priority(path("/u/c"), Some(Pending::Known(Priority::Number(3.into())))),
+            Assignment::priority(path("/u/d"), None),
+        ],
+    );
+    let set = Write::Set(Assignment::value(path("/s"), Some(Draft::from(leaf(1.into())))).unwrap());
+    let steps = [
+        ArmingStep::Arm(Identity::User(Arc::new(claims)), Write::Update(update.unwrap())),
+        ArmingStep::Arm(Identity::Admin, set),
+        ArmingStep::Disarm(path("/u/b")),
+        ArmingStep::Fired,
+    ];
+    let mut commits = vec![
+        commit(1, "first"),
+        Commit { revision: Revision::new(2), change: Change::new(edits).unwrap(), arming: None },
+    ];
+    commits.extend((3..).zip(steps).map(|(revision, step)| Commit {
+        revision: Revision::new(revision),
+        change: Change::default(),
+        arming: Some(Arming { session: SessionId(1 << 40), step }),
+    }));
+    commits
+}
+
+/// 32 bytes a line, without the zeros that follow.
+fn dump(bytes: &[u8]) -> String {
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    let mut text = String::new();
+    for line in bytes[..end].chunks(32) {
+        line.iter().for_each(|byte| write!(text, "{byte:02x}").unwrap());
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn the_bytes_are_those_of_version_1() {
+    let disk = Disk::new(0);
+    let sizes = Sizes { segment_bytes_min: 4_096, ..Sizes::DEFAULT };
+    let mut log = SegmentLog::begin(disk.clone(), ID, sizes).unwrap();
+    log.start(1).unwrap();
+    let commits = everything();
+    let mut group = vec![Entry::Made(DATABASE, "db")];
+    group.extend(commits.iter().map(|commit| Entry::Commit(DATABASE, commit)));
+    log.append(&group).unwrap();
+    log.end().unwrap();
+    let name = disk.names().unwrap().pop().unwrap();
+    let found = dump(&disk.bytes(&name));
+    assert!(found == GOLDEN, "the format has changed; this is what is written now:\n{found}");
+}
+
+#[test]
+fn what_version_1_has_written_is_read() {
+    let nibble = |byte: u8| u8::try_from(char::from(byte).to_digit(16).unwrap()).unwrap();
+    let digits: Vec<u8> = GOLDEN.bytes().filter(u8::is_ascii_hexdigit).map(nibble).collect();
+    let mut bytes: Vec<u8> = digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+    bytes.resize(4_096, 0);
+    let disk = Disk::new(0);
+    disk.put("00000000000000000001.log", bytes);
+    let mut found = Vec::new();
+    recover(disk, ID, Sizes::DEFAULT, |record| {
+        found.push(record);
+        Ok(())
+    })
+    .unwrap();
+    let mut expected =
+        vec![Record::Started { start: 1 }, Record::Made { database: DATABASE, name: "db".into() }];
+    expected.extend(everything().into_iter().map(|commit| Record::Commit { database: DATABASE, commit }));
+    expected.push(Record::Stopped);
+    assert_eq!(found, expected);
+}

@@ -1,0 +1,111 @@
+//! A disk that is full, in earnest.
+
+use crate::folder::Folder;
+use crate::running::{Running, hearth, run};
+use std::path::Path;
+use std::process::Command;
+
+/// A file system of so many KiB in a folder, until it is dropped. Takes root.
+struct Small<'a>(&'a Path);
+
+impl<'a> Small<'a> {
+    fn mount(at: &'a Path, kib: u32) -> Option<Self> {
+        let size = format!("size={kib}k");
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(at).output();
+        mount.is_ok_and(|output| output.status.success()).then_some(Self(at))
+    }
+
+    fn grow(&self, kib: u32) {
+        let size = format!("remount,size={kib}k");
+        assert!(Command::new("mount").args(["-o", &size]).arg(self.0).status().unwrap().success());
+    }
+}
+
+impl Drop for Small<'_> {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(self.0).status());
+    }
+}
+
+/// Writes until that fails: how many were confirmed, and what was said instead.
+fn fill(server: &Running) -> (usize, (u16, String)) {
+    let value = format!("\"{}\"", "full ".repeat(4_000));
+    for written in 0..1_000 {
+        let answer = server.ask("PUT", &format!("/k{written}.json"), &value);
+        if answer.0 != 200 {
+            return (written, answer);
+        }
+    }
+    panic!("the disk does not become full");
+}
+
+fn check(server: Running, start_again: impl FnOnce() -> Running) {
+    let mut server = server;
+    let (written, (status, body)) = fill(&server);
+    assert_eq!((status, written > 10), (503, true), "{written} {body}");
+    assert!(body.contains("the commit log stopped after an I/O error"), "{body}");
+    // Reads go on; writes do not, small ones neither.
+    for at in [0, written - 1] {
+        let (status, body) = server.ask("GET", &format!("/k{at}.json"), "");
+        assert_eq!((status, body.starts_with("\"full full")), (200, true), "{at}");
+    }
+    assert_eq!(server.ask("GET", &format!("/k{written}.json"), ""), (200, "null".into()));
+    assert_eq!(server.ask("PUT", "/small.json", "1").0, 503);
+    let (status, why) = server.ask("GET", "/readyz", "");
+    assert_eq!(status, 503);
+    assert!(why.starts_with("writes are refused: the commit log cannot be written: "), "{why}");
+    assert_eq!(server.ask("GET", "/healthz", ""), (200, "ok\n".into()));
+    server.says("nothing can be written any more");
+    assert_eq!(server.stop(), Some(1));
+    // With room again everything that was confirmed is there, and nothing that was refused.
+    let server = start_again();
+    let (_, keys) = server.ask("GET", "/.json?shallow=true", "");
+    assert_eq!(keys.matches("true").count(), written, "{keys}");
+    assert_eq!(server.ask("PUT", "/small.json", "1").0, 200);
+}
+
+#[test]
+fn a_disk_that_is_full_ends_the_writing_and_nothing_else() {
+    let folder = Folder::new("full");
+    let Some(small) = Small::mount(folder.path(), 3_500) else {
+        // Without root; the limit on the length of files below comes to the same.
+        return;
+    };
+    check(Running::on(&folder), || {
+        small.grow(64_000);
+        Running::on(&folder)
+    });
+}
+
+#[test]
+fn a_file_that_may_not_become_longer_ends_the_writing_and_nothing_else() {
+    let folder = Folder::new("limited");
+    // 1.5 MiB, and no signal but an error: the first segment can be made, the second cannot.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 3072; exec '{}' dev --port 0 --data '{}'",
+        env!("CARGO_BIN_EXE_hearth"),
+        folder.path().display()
+    );
+    check(Running::of(Command::new("sh").args(["-c", &script]).env_clear()), || Running::on(&folder));
+}
+
+#[test]
+fn a_disk_without_room_for_a_beginning_is_named() {
+    let folder = Folder::new("no-room");
+    let Some(_small) = Small::mount(folder.path(), 500) else { return };
+    let (code, out, err) = run(hearth(&["dev", "--port", "0"]).arg("--data").arg(folder.path()));
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+    assert!(err.contains("log` cannot be used for data: No space left on device"), "{err}");
+}
+
+#[test]
+fn a_disk_that_may_not_be_written_is_named() {
+    let folder = Folder::new("read-only");
+    let Some(_small) = Small::mount(folder.path(), 8_000) else { return };
+    Running::on(&folder).kill();
+    let remount = Command::new("mount").args(["-o", "remount,ro"]).arg(folder.path()).status().unwrap();
+    assert!(remount.success());
+    let (code, out, err) = run(hearth(&["dev", "--port", "0"]).arg("--data").arg(folder.path()));
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+    assert!(err.contains("Read-only file system") && err.matches('\n').count() == 1, "{err}");
+}
