@@ -3,7 +3,7 @@
 use crate::subject::ServerArguments;
 use crate::table::Format;
 use crate::trouble::Trouble;
-use crate::{fanout, idle, peer, query, rest, set, start};
+use crate::{durable, fanout, idle, peer, query, rest, set, start};
 use std::io::{self, Write};
 
 /// Measures a Hearth server over real sockets, beside bare programs that send the same bytes.
@@ -20,6 +20,8 @@ enum Act {
     Fanout(Run<fanout::Arguments>),
     /// Acknowledged writes, by one client and by many, one or several under way.
     Set(Run<set::Arguments>),
+    /// Acknowledged writes that are on the disk, beside the same bytes written and synced without a server.
+    Durable(Run<durable::Arguments>),
     /// Memory of connections that do nothing, and of one listener each.
     Idle(Run<idle::Arguments>),
     /// How long until the server listens, and its memory then.
@@ -53,6 +55,7 @@ impl Command {
         let (table, format) = match self.act {
             Act::Fanout(run) => (fanout::run(&run.server, &run.own).await?, run.format),
             Act::Set(run) => (set::run(&run.server, &run.own).await?, run.format),
+            Act::Durable(run) => (durable::run(&run.server, &run.own).await?, run.format),
             Act::Idle(run) => (idle::run(&run.server, &run.own).await?, run.format),
             Act::Start(run) => (start::run(&run.server, &run.own)?, run.format),
             Act::Query(run) => (query::run(&run.server, &run.own).await?, run.format),

@@ -5,6 +5,7 @@
 //! time of the server: the load generator runs on the same cores, and what it takes is not the server's doing.
 
 mod command;
+mod durable;
 mod fanout;
 mod field;
 mod idle;

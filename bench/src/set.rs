@@ -52,18 +52,18 @@ const COLUMNS: [Column; 8] = [
 
 /// Clients, and requests of each that are under way.
 #[derive(Clone, Copy, Debug)]
-struct Load {
-    clients: u32,
-    in_flight: usize,
+pub(crate) struct Load {
+    pub(crate) clients: u32,
+    pub(crate) in_flight: usize,
 }
 
 /// What one load came to.
 #[derive(Debug)]
-struct Outcome {
-    acknowledged: u32,
+pub(crate) struct Outcome {
+    pub(crate) acknowledged: u32,
     cpu: CpuTime,
-    elapsed: Duration,
-    latencies: Latencies,
+    pub(crate) elapsed: Duration,
+    pub(crate) latencies: Latencies,
 }
 
 pub(crate) async fn run(server: &ServerArguments, arguments: &Arguments) -> Result<Table, Trouble> {
@@ -127,7 +127,7 @@ impl Outcome {
     }
 }
 
-async fn measure(
+pub(crate) async fn measure(
     subject: &Subject,
     is_server: bool,
     load: Load,

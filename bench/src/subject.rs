@@ -5,7 +5,7 @@ use crate::trouble::Trouble;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// Which server.
@@ -48,6 +48,15 @@ impl ServerArguments {
     /// The server, started now.
     pub(crate) fn fresh_server(&self) -> Result<Subject, Trouble> {
         if self.url.is_some() { Err(Trouble::StartOfRunning) } else { self.server() }
+    }
+
+    /// The server, started now with its data in a folder.
+    pub(crate) fn server_on(&self, folder: &Path) -> Result<Subject, Trouble> {
+        if self.url.is_some() {
+            return Err(Trouble::StartOfRunning);
+        }
+        let folder = folder.to_str().ok_or(Trouble::FolderName)?;
+        Subject::start(self.program()?, &["dev", "--data", folder, "--port", "0"])
     }
 
     fn program(&self) -> Result<PathBuf, Trouble> {

@@ -17,8 +17,12 @@ pub(crate) enum Trouble {
     Start { file: PathBuf, error: io::Error },
     #[error("`{}` ended without saying `listening on http://…`", .file.display())]
     NotListening { file: PathBuf },
-    #[error("this measures how a server starts, so it cannot be one that runs already: leave `--url` out")]
+    #[error(
+        "this measures a server from its start, so it cannot be one that runs already: leave `--url` out"
+    )]
     StartOfRunning,
+    #[error("the name of the folder for the data is not UTF-8")]
+    FolderName,
     #[error("this measures memory: with `--url`, say the process of the server with `--pid`")]
     NoProcess,
     #[error("cannot read the figures of process {process} in /proc: {error}")]

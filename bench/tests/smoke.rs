@@ -101,3 +101,12 @@ fn what_cannot_be_done_is_said_in_one_sentence() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
 }
+
+#[test]
+fn writes_are_on_the_disk() {
+    let data = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("durable");
+    let rows = rows(&["durable", "--duration-ms", "100", "--data", data.to_str().unwrap()]);
+    assert_eq!(column(&rows, "in_flight"), [1, 1, 64, 64, 1_000, 1_000]);
+    assert!(rows.iter().all(|row| 0 < row["writes"].as_u64().unwrap()), "{rows:?}");
+    std::fs::remove_dir_all(data).unwrap();
+}
