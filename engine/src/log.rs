@@ -111,26 +111,20 @@ impl<L: Log> LogStep<L> {
         if self.stopped.is_some() { Ok(()) } else { self.log.end() }
     }
 
-    /// Makes a group durable, of however many databases. When the log has failed, every verdict of the group is in doubt
-    /// or refused, and every later one is refused, also where it was decided on top of what could not be kept: the
-    /// committer must be thrown away, and the server started anew.
+    /// Makes a group durable, of however many databases. When the log has failed, every verdict of the group is refused or
+    /// in doubt, and so is every later one, which was decided on top of what could not be kept: the committer must be
+    /// thrown away, and the server started anew. Later ones are in doubt too, since a client that lost its connection over
+    /// a write in doubt sends the same again, and the answer counts for both.
     pub fn keep(&mut self, mut group: Vec<Decided>) -> Vec<(DatabaseId, Durable<Vec<Verdict>>)> {
         let entries: Vec<Entry<'_>> = group.iter().flat_map(Decided::entries).collect();
-        let refusal = if self.stopped.is_some() {
-            Some(Refusal::LogStopped)
-        } else if entries.is_empty() {
-            None
-        } else {
-            self.log.append(&entries).err().map(|error| {
-                let refusal = match &error {
-                    LogError::NotKept { .. } => Refusal::LogStopped,
-                    LogError::InDoubt { .. } => Refusal::InDoubt,
-                };
-                self.stopped = Some(error);
-                refusal
-            })
-        };
-        if let Some(refusal) = refusal {
+        if self.stopped.is_none() && !entries.is_empty() {
+            self.stopped = self.log.append(&entries).err();
+        }
+        if let Some(error) = &self.stopped {
+            let refusal = match error {
+                LogError::NotKept { .. } => Refusal::LogStopped,
+                LogError::InDoubt { .. } => Refusal::InDoubt,
+            };
             // Other rules are not kept here, and so they hold all the same: readers are still served.
             let verdicts = group.iter_mut().flat_map(|decided| &mut decided.verdicts);
             for verdict in verdicts.filter(|verdict| verdict.door.is_none()) {
@@ -228,10 +222,10 @@ mod tests {
             assert_eq!(log.stopped(), None);
             // What was decided on top of what is in doubt is in doubt, also where nothing changes.
             let failed = keep(&mut log, vec![verdict(2, true), verdict(2, false)]);
-            assert_eq!(failed, vec![Err(expected); 3], "{error}");
+            assert_eq!(failed, vec![Err(expected.clone()); 3], "{error}");
             assert_eq!(log.stopped(), Some(&error));
             let later = keep(&mut log, vec![verdict(3, true), verdict(3, false)]);
-            assert_eq!(later, vec![Err(Refusal::LogStopped); 3], "{error}");
+            assert_eq!(later, vec![Err(expected); 3], "{error}");
             assert_eq!(log.end(), Ok(()));
         }
     }

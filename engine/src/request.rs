@@ -96,10 +96,9 @@ pub enum Refusal {
     /// The log had failed before; nothing can be promised any more.
     #[error("the commit log stopped after an I/O error; restart the server to recover")]
     LogStopped,
-    /// The log failed while it kept this. Unlike every other refusal it says nothing about what has changed: after a
-    /// restart the change may be there. So nobody may be told that it is not; who asked loses the connection.
-    #[error(
-        "the commit log failed while it kept this; whether it is there is known after a restart of the server"
-    )]
+    /// The log failed while it kept this, or something before it. Unlike every other refusal it says nothing about what has
+    /// changed: after a restart the change may be there. So nobody may be told that it is not; who asked loses the
+    /// connection.
+    #[error("the commit log failed; whether this is kept is known after a restart of the server")]
     InDoubt,
 }

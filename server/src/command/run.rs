@@ -243,24 +243,73 @@ mod tests {
     use super::*;
     use crate::mode::{Dev, Reach};
     use futures_util::{SinkExt, StreamExt};
+    use hearth_engine::{Entry, Log};
     use hearth_tree::Path;
     use hearth_wire::{Addressed, Validator};
+    use std::collections::BTreeMap;
     use tokio::net::TcpStream;
     use tokio_tungstenite::tungstenite::Message;
+
+    fn server_of(threads: Threads) -> Server {
+        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None, public: None });
+        let databases = Databases::new(threads, Beginning::default(), mode.door(), mode.naming());
+        Server {
+            databases: Arc::new(databases),
+            sessions: Arc::default(),
+            mode: Arc::new(mode),
+            keep_alive: KeepAlive::DEFAULT,
+        }
+    }
+
+    /// A disk that gives up in the middle of a write.
+    struct Failing;
+
+    impl Log for Failing {
+        fn append(&mut self, _: &[Entry<'_>]) -> Result<(), LogError> {
+            Err(LogError::InDoubt { reason: "the disk is tired".into() })
+        }
+
+        fn end(&mut self) -> Result<(), LogError> {
+            unreachable!("it has failed")
+        }
+    }
+
+    #[tokio::test]
+    async fn a_write_in_doubt_is_answered_by_the_end_of_the_connection() {
+        let (threads, _running) =
+            Threads::start(Box::new(Failing), BTreeMap::new(), BTreeMap::new()).unwrap();
+        let server = server_of(threads);
+        let (databases, sessions) = (server.databases.clone(), server.sessions.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = async {
+            let url = format!("ws://{address}/.ws?v=5");
+            // Whoever comes back and sends the same again is told as little.
+            for _ in 0..2 {
+                let stream = TcpStream::connect(address).await.unwrap();
+                let (mut socket, _) = tokio_tungstenite::client_async(&url, stream).await.unwrap();
+                let put = r#"{"t": "d", "d": {"r": 7, "a": "p", "b": {"p": "/ada", "d": 1}}}"#;
+                socket.send(Message::text(put)).await.unwrap();
+                while let Some(Ok(message)) = socket.next().await {
+                    assert!(!message.to_string().contains(r#""r":7"#), "{message}");
+                }
+            }
+        };
+        tokio::select! {
+            () = serve(listener, router(server), &sessions, None) => unreachable!("it serves for ever"),
+            ended = timeout(PATIENCE, client) => ended.unwrap(),
+        }
+        assert!(databases.health().failure().is_some());
+        // Reads go on.
+        let database = databases.find(&Addressed::Default).await.unwrap();
+        assert!(database.published().tree.root().is_none());
+    }
 
     #[tokio::test]
     async fn the_end_of_the_server_makes_the_armed_writes() {
         let (threads, _running) = Threads::in_memory();
-        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None, public: None });
-        let beginning = Beginning::default();
-        let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
-        let server = Server {
-            databases: databases.clone(),
-            sessions: Arc::default(),
-            mode: Arc::new(mode),
-            keep_alive: KeepAlive::DEFAULT,
-        };
-        let sessions = server.sessions.clone();
+        let server = server_of(threads);
+        let (databases, sessions) = (server.databases.clone(), server.sessions.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let client = async {

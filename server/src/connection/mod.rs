@@ -14,8 +14,8 @@ use crate::database::{Database, Stopped};
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
 use hearth_engine::{
-    Act, Answer as EngineAnswer, Begun, Delivery, Identity, Item, Listen, Published, Request, Revoked,
-    SessionId, Tag, Ticket,
+    Act, Answer as EngineAnswer, Begun, Delivery, Identity, Item, Listen, Published, Refusal, Request,
+    Revoked, SessionId, Tag, Ticket,
 };
 use hearth_tree::{ControlCharacters, DEPTH_MAX, Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
@@ -152,8 +152,8 @@ impl Connection {
         Next::GoOn
     }
 
-    /// Takes what the database has to say.
-    pub(crate) async fn deliver(&mut self, delivery: Delivery) -> Result<(), Stopped> {
+    /// Takes what the database has to say. It may be that nothing true can be said to the client any more.
+    pub(crate) async fn deliver(&mut self, delivery: Delivery) -> Result<Next, Stopped> {
         for item in delivery.items {
             match item {
                 Item::Push(push) => self.outgoing.push_back(news::text_of_push(&push)),
@@ -161,6 +161,8 @@ impl Connection {
                     let query = tag.and_then(|tag| self.spelled.remove(&(at.clone(), tag)));
                     self.outgoing.push_back(Push::Cancel { at, query }.to_text().into());
                 }
+                // Neither yes nor no: clients send again what was not answered when they come back.
+                Item::Answer(EngineAnswer::Write(_, Err(Refusal::InDoubt))) => return Ok(Next::Close),
                 Item::Answer(EngineAnswer::Write(ticket, outcome)) => {
                     self.writes_under_way -= 1;
                     let answer = outcome
@@ -177,7 +179,7 @@ impl Connection {
                 Item::Answer(EngineAnswer::Read(ticket, published)) => self.read(ticket, &published),
             }
         }
-        self.proceed().await
+        self.proceed().await.map(|()| Next::GoOn)
     }
 
     /// Ends the session: makes the writes that it has armed, and forgets its listeners. What `drain` takes off the

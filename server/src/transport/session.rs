@@ -108,12 +108,14 @@ impl Session {
     }
 
     /// Takes news, and all others that are there by now: they can go out in one piece.
-    pub(super) async fn take(&mut self, news: Delivery) -> Result<(), Stopped> {
-        self.connection.deliver(news).await?;
-        while let Ok(more) = self.deliveries.try_recv() {
-            self.connection.deliver(more).await?;
+    pub(super) async fn take(&mut self, news: Delivery) -> Result<Next, Stopped> {
+        let mut next = self.connection.deliver(news).await?;
+        while next == Next::GoOn
+            && let Ok(more) = self.deliveries.try_recv()
+        {
+            next = self.connection.deliver(more).await?;
         }
-        Ok(())
+        Ok(next)
     }
 
     /// The next text to go out.

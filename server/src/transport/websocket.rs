@@ -259,7 +259,9 @@ async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Resu
             Event::News(news) => {
                 let Some(news) = news else { return Ok(()) };
                 news_in_a_row += 1;
-                session.take(news).await?;
+                if session.take(news).await? == Next::Close {
+                    return Ok(());
+                }
                 send_all(socket, session).await?;
                 session.drained().await?;
             }

@@ -198,7 +198,9 @@ impl Line {
                 }
                 news = self.session.news(), if is_held => {
                     let Some(news) = news else { return Ok(End::Over) };
-                    self.session.take(news).await?;
+                    if self.session.take(news).await? == Next::Close {
+                        return Ok(End::Over);
+                    }
                 }
                 () = gone(&mut self.held), if is_held => {
                     self.held = None;
