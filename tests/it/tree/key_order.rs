@@ -99,6 +99,20 @@ proptest! {
     }
 
     #[test]
+    fn bytes_sort_as_keys_do_whatever_follows(a in text(), b in text(), rest in any::<[u8; 2]>()) {
+        let (Ok(x), Ok(y)) = (Key::parse(&a), Key::parse(&b)) else { return Ok(()) };
+        let bytes = |key: &Key, rest: u8| {
+            let mut bytes = Vec::new();
+            key.put_ordered(&mut bytes);
+            prop_assert!(!bytes.starts_with(&[0]));
+            bytes.push(rest);
+            Ok(bytes)
+        };
+        let expected = naive::key_order(&a, &b).then(rest[0].cmp(&rest[1]));
+        prop_assert_eq!(bytes(&x, rest[0])?.cmp(&bytes(&y, rest[1])?), expected);
+    }
+
+    #[test]
     fn the_same_texts_are_keys(text in text()) {
         prop_assert_eq!(Key::parse(&text).is_ok(), naive::check_key(&text).is_ok());
         if let (Ok(a), Ok(b)) = (Key::parse(&text), Key::parse("0")) {
