@@ -30,16 +30,14 @@ pub struct Committer {
 type Decision = Result<Change, Refusal>;
 
 impl Committer {
-    /// Goes on from a revision.
+    /// Goes on from a revision, at which nothing was armed.
     pub fn new(door: Door, revision: Revision, tree: Snapshot) -> Self {
-        Self {
-            door,
-            revision,
-            tree,
-            armed: BTreeMap::new(),
-            turns: Turns::default(),
-            parked: Parked::default(),
-        }
+        Self::resume(door, revision, tree, BTreeMap::new())
+    }
+
+    /// Goes on from a revision and what was armed then.
+    pub fn resume(door: Door, revision: Revision, tree: Snapshot, armed: BTreeMap<SessionId, Armed>) -> Self {
+        Self { door, revision, tree, armed, turns: Turns::default(), parked: Parked::default() }
     }
 
     /// Replays a commit from the log.
@@ -59,6 +57,11 @@ impl Committer {
     /// The newest decided tree. At the start, before anything is decided, it is what is durable.
     pub const fn tree(&self) -> &Snapshot {
         &self.tree
+    }
+
+    /// What is armed at the newest decided revision.
+    pub const fn armed(&self) -> &BTreeMap<SessionId, Armed> {
+        &self.armed
     }
 
     /// Sessions with armed writes. After a crash all of them are gone, and are to be ended before anybody is served.

@@ -1,6 +1,7 @@
 //! The server: threads that own the databases, connections, transports.
 
 mod auth;
+mod checkpoint;
 mod clock;
 pub mod command;
 mod config;

@@ -4,6 +4,7 @@ use super::rules_file::RulesFile;
 use super::run::{Reloaded, RunError, Settled};
 use super::{Basics, LISTEN, address};
 use crate::auth::{Origin, Secret};
+use crate::checkpoint::StoreKind;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Dev, Mode, Reach};
@@ -36,6 +37,7 @@ const DATA: &str = "hearth-data";
 struct File {
     memory: Option<bool>,
     data: Option<PathBuf>,
+    store: Option<StoreKind>,
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
@@ -57,6 +59,7 @@ impl Config for File {
         "port",
         "public",
         "rules",
+        "store",
     ];
     const MODE: &'static str = "hearth dev";
 
@@ -84,9 +87,11 @@ impl Arguments {
         let address = address(Some(listen), basics.port.or(file.port.map(|Port(port)| port)));
         let public = public.or(file.public).map(|folder| Public::open(&folder)).transpose()?;
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
+        let store = basics.store.or(file.store);
         Ok(Settled {
             address,
             data,
+            store,
             keep_alive,
             mode: Mode::Dev(Dev { reach, allowed, rules, public }),
             reloaded: Reloaded { rules: rules_file, tls: None },

@@ -8,6 +8,7 @@ mod welcome;
 
 pub use run::RunError;
 
+use crate::checkpoint::StoreKind;
 use crate::keep_alive::KeepAlive;
 use clap::builder::BoolishValueParser;
 use clap::error::ErrorKind;
@@ -51,6 +52,10 @@ struct Basics {
     /// Keeps nothing: the data end with the server.
     #[arg(long, env = "HEARTH_MEMORY", value_parser = BoolishValueParser::new())]
     memory: bool,
+    /// What keeps checkpoints of the data: what they have if nothing is said, `fjall` if they are new. Data that have
+    /// another one are moved.
+    #[arg(long, env = "HEARTH_STORE")]
+    store: Option<StoreKind>,
     /// The address to listen on; 127.0.0.1 if nothing is said.
     #[arg(long, value_name = "ADDRESS", env = "HEARTH_LISTEN")]
     listen: Option<IpAddr>,

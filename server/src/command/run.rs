@@ -3,13 +3,14 @@
 use super::rules_file::RulesFile;
 use super::welcome::welcome;
 use crate::auth::SecretError;
+use crate::checkpoint::StoreKind;
 use crate::clock::now_ms;
 use crate::config::ConfigError;
 use crate::database::{Beginning, Databases, Stopped};
 use crate::keep_alive::KeepAlive;
 use crate::log::{Data, DataError};
 use crate::mode::Mode;
-use crate::threads::Threads;
+use crate::threads::{Threads, When};
 use crate::transport::{PublicError, Server, Tls, TlsError, router, serve};
 use hearth_engine::LogError;
 use hearth_rules_cli::Trouble;
@@ -25,6 +26,8 @@ use tokio::time::timeout;
 
 /// How long those who are connected may take to finish when the server ends.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the last checkpoint may take. Without it the next server reads more of the log.
+const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Why the server cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -132,6 +135,8 @@ pub(super) struct Settled {
     pub(super) address: SocketAddr,
     /// Where the data are kept; nothing, if they are not.
     pub(super) data: Option<PathBuf>,
+    /// Where checkpoints are kept, if that was said.
+    pub(super) store: Option<StoreKind>,
     pub(super) keep_alive: KeepAlive,
     pub(super) mode: Mode,
     pub(super) reloaded: Reloaded,
@@ -141,13 +146,13 @@ impl Settled {
     /// Reads the data, serves until a signal comes, and ends in order: no new connections, armed writes made, clients
     /// sent away so that they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, data, keep_alive, mode, reloaded } = self;
+        let Self { address, data, store, keep_alive, mode, reloaded } = self;
         let data = match data {
             None => Data::in_memory(),
-            Some(folder) => Data::open(&folder, mode.door(), now_ms())?,
+            Some(folder) => Data::open(&folder, mode.door(), now_ms(), store)?,
         };
         // Held until everything is kept.
-        let Data { lock: _lock, log, databases, starts, found } = data;
+        let Data { lock: _lock, log, databases, checkpointing, starts, found } = data;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             if error.kind() == ErrorKind::AddrInUse {
                 RunError::InUse { address }
@@ -164,7 +169,8 @@ impl Settled {
             Mode::Serve(_) => Some(signal(SignalKind::hangup())?),
         };
         let beginning = Beginning::new(&databases, &mode.door(), starts);
-        let (threads, running) = Threads::start(log, databases, beginning.shown())?;
+        let checkpointing = checkpointing.map(|checkpointing| (checkpointing, When::DEFAULT));
+        let (threads, running) = Threads::start(log, checkpointing, databases, beginning.shown())?;
         let health = threads.health.clone();
         // With no standard error there is nobody to tell.
         drop(write!(io::stderr(), "{}", welcome(&mode, &found, address, reloaded.tls.is_some())));
@@ -191,12 +197,17 @@ impl Settled {
             sessions.close().await;
             running.ended().await;
         };
-        tokio::select! {
-            finished = timeout(PATIENCE, finished) => {
-                if finished.is_err() {
-                    tracing::warn!(seconds = PATIENCE.as_secs(), "somebody has not finished in time");
-                }
+        let ended = async {
+            if timeout(PATIENCE, finished).await.is_err() {
+                tracing::warn!(seconds = PATIENCE.as_secs(), "somebody has not finished in time");
+            } else if timeout(CHECKPOINT_PATIENCE, running.checkpointed()).await.is_err() {
+                tracing::info!(
+                    "the last checkpoint has taken too long; the next start reads more of the log"
+                );
             }
+        };
+        tokio::select! {
+            () = ended => {}
             // Whoever asks twice does not want to wait.
             () = signals() => {}
         }
@@ -264,6 +275,12 @@ mod tests {
     /// A disk that gives up in the middle of a write.
     struct Failing;
 
+    impl crate::log::KeptLog for Failing {
+        fn end_position(&self) -> Option<(crate::log::Position, u64)> {
+            None
+        }
+    }
+
     impl Log for Failing {
         fn append(&mut self, _: &[Entry<'_>]) -> Result<(), LogError> {
             Err(LogError::InDoubt { reason: "the disk is tired".into() })
@@ -277,7 +294,7 @@ mod tests {
     #[tokio::test]
     async fn a_write_in_doubt_is_answered_by_the_end_of_the_connection() {
         let (threads, _running) =
-            Threads::start(Box::new(Failing), BTreeMap::new(), BTreeMap::new()).unwrap();
+            Threads::start(Box::new(Failing), None, BTreeMap::new(), BTreeMap::new()).unwrap();
         let server = server_of(threads);
         let (databases, sessions) = (server.databases.clone(), server.sessions.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

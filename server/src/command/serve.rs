@@ -4,6 +4,7 @@ use super::rules_file::RulesFile;
 use super::run::{Reloaded, RunError, Settled};
 use super::{Basics, address};
 use crate::auth::Secret;
+use crate::checkpoint::StoreKind;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Mode, Serve};
@@ -47,6 +48,7 @@ pub(super) struct Arguments {
 struct File {
     memory: Option<bool>,
     data: Option<PathBuf>,
+    store: Option<StoreKind>,
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
@@ -78,6 +80,7 @@ impl Config for File {
         "namespaces",
         "port",
         "rules",
+        "store",
         "tls-cert",
         "tls-key",
     ];
@@ -112,9 +115,11 @@ impl Arguments {
         let address =
             address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
+        let store = basics.store.or(file.store);
         Ok(Settled {
             address,
             data,
+            store,
             keep_alive,
             mode: Mode::Serve(serve),
             reloaded: Reloaded { rules: rules_file, tls },

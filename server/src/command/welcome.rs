@@ -18,12 +18,13 @@ fn of_data(found: &Found) -> Option<(String, String)> {
     match found {
         Found::Memory => None,
         Found::New { folder } => Some((format!("`{}`", folder.display()), "new".into())),
-        Found::Kept { folder, databases, commits, log_bytes, sessions, is_stopped, took } => {
+        Found::Kept { folder, databases, commits, has_checkpoint, log_bytes, sessions, is_stopped, took } => {
             let tenths = log_bytes / 100_000;
             let mut text = format!(
-                "{} in {} recovered from {}.{} MB of log in {} ms",
+                "{} in {} recovered from {}{}.{} MB of log in {} ms",
                 counted(*commits, "commit"),
                 counted(*databases, "database"),
+                if *has_checkpoint { "a checkpoint and " } else { "" },
                 tenths / 10,
                 tenths % 10,
                 took.as_millis()

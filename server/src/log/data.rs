@@ -4,18 +4,20 @@
 //! DIR/lock     held by the process that uses the data
 //! DIR/format   says that this is a folder of data, and which log belongs to it
 //! DIR/log/     the segments
+//! DIR/checkpoints/  where reading the log need not begin at its beginning ([`crate::checkpoint`])
 //! ```
 //!
 //! Why `format` is written last: a folder without it has never held anything, and one with it has a log. So a log whose
 //! files are all gone is not taken for a new one.
 
 use super::files::{FILE_MODE, Folder, make_folder, sync_folder};
-use super::recovery::{RecoverError, Recovered, recover};
+use super::recovery::{RecoverError, Recovered, recover, recover_behind};
 use super::replay::{Kept, Replay};
 use super::segment::{LogId, UNFINISHED, VERSION, name_of};
-use super::segment_log::{SegmentLog, Sizes};
+use super::segment_log::{KeptLog, SegmentLog, Sizes};
+use crate::checkpoint::{Capture, Checkpoints, Restored, StoreKind, Writer};
 use crate::random::random_number;
-use hearth_engine::{DatabaseId, Door, Log, LogError, LogStep, MemoryLog};
+use hearth_engine::{DatabaseId, Door, LogError, LogStep, MemoryLog};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -27,6 +29,7 @@ const LOCK: &str = "lock";
 const FORMAT: &str = "format";
 const FORMAT_UNFINISHED: &str = "format.unfinished";
 const LOG: &str = "log";
+const CHECKPOINTS: &str = "checkpoints";
 /// What a file system may have put there.
 const NOT_OURS: &[&str] = &["lost+found"];
 
@@ -34,11 +37,24 @@ const NOT_OURS: &[&str] = &["lost+found"];
 pub(crate) struct Data {
     /// Held as long as the data are used.
     pub(crate) lock: Option<File>,
-    pub(crate) log: Box<dyn Log + Send>,
+    pub(crate) log: Box<dyn KeptLog + Send>,
     pub(crate) databases: BTreeMap<DatabaseId, Kept>,
+    /// Who writes checkpoints; nothing, where nothing is kept, or nowhere to keep them.
+    pub(crate) checkpointing: Option<Checkpointing>,
     /// How often a server has begun on these data, this one included.
     pub(crate) starts: u64,
     pub(crate) found: Found,
+}
+
+/// What is needed to write checkpoints while the data are used.
+pub(crate) struct Checkpointing {
+    pub(crate) writer: Writer,
+    /// Of the log, which is trimmed when checkpoints stand for its beginning.
+    pub(crate) log: Folder,
+    /// How often a server has begun on these data, this one included.
+    pub(crate) starts: u64,
+    /// Of the log, that no checkpoint stands for yet.
+    pub(crate) log_bytes: u64,
 }
 
 /// What was there, for who starts the server.
@@ -53,6 +69,8 @@ pub(crate) enum Found {
         folder: PathBuf,
         databases: u64,
         commits: u64,
+        /// Whether a checkpoint stood for the beginning of the log.
+        has_checkpoint: bool,
         log_bytes: u64,
         sessions: u64,
         is_stopped: bool,
@@ -101,6 +119,26 @@ pub enum DataError {
         /// What is wrong.
         error: LogMistake,
     },
+    /// What the log began with is gone, and there is nothing in its place.
+    #[error("the data in `{}` cannot be used: {error}; the checkpoints that stood for what was before cannot be read: {reasons}", .folder.display())]
+    NoCheckpoint {
+        /// Where.
+        folder: PathBuf,
+        /// What is wrong with the log.
+        error: LogMistake,
+        /// What is wrong with each checkpoint.
+        reasons: String,
+    },
+    /// The other store cannot be filled.
+    #[error("the checkpoints in `{}` cannot be moved to the store `{store}`: {reason}; they are still what they were", .folder.display())]
+    Convert {
+        /// Where.
+        folder: PathBuf,
+        /// What `--store` says.
+        store: StoreKind,
+        /// What it says.
+        reason: String,
+    },
     /// The log cannot be written.
     #[error("the data in `{}` cannot be used: {error}", .folder.display())]
     Unwritable {
@@ -120,15 +158,22 @@ impl Data {
     /// Data that end with the process.
     pub(crate) fn in_memory() -> Self {
         let log = Box::new(MemoryLog);
-        Self { lock: None, log, databases: BTreeMap::new(), starts: 0, found: Found::Memory }
+        let databases = BTreeMap::new();
+        Self { lock: None, log, databases, checkpointing: None, starts: 0, found: Found::Memory }
     }
 
-    /// Opens a folder of data, made if it is not there: reads the whole log, and makes the writes that were armed for the
-    /// end of sessions, which have all ended.
+    /// Opens a folder of data, made if it is not there: reads the newest checkpoint that can be read and the log behind it,
+    /// and makes the writes that were armed for the end of sessions, which have all ended. Checkpoints move to `store`, if
+    /// they are in another one.
     ///
     /// # Errors
     /// [`DataError`]. What was kept is kept then; unless the log could not be written, nothing was changed at all.
-    pub(crate) fn open(folder: &Path, door: Door, now_ms: i64) -> Result<Self, DataError> {
+    pub(crate) fn open(
+        folder: &Path,
+        door: Door,
+        now_ms: i64,
+        store: Option<StoreKind>,
+    ) -> Result<Self, DataError> {
         let place = Place(folder);
         make_folder(folder).map_err(|error| place.io(".", error))?;
         if place.format()?.is_none() {
@@ -136,36 +181,58 @@ impl Data {
         }
         let lock = place.lock()?;
         let began = Instant::now();
-        let mut replay = Replay::new(door);
         // Read again: until now it could still be made by another process.
-        let (mut log, read) = match place.format()? {
-            None => (place.make()?, None),
-            Some(id) => {
-                let recovered = place.recover(id, &mut replay)?;
-                (recovered.log, Some(recovered.bytes))
-            }
+        let (id, is_new) = match place.format()? {
+            None => (place.make()?, true),
+            Some(id) => (id, false),
         };
+        let Begun { mut log, log_bytes, mut replay, mut checkpoints, has_checkpoint } =
+            place.begin(id, door, store)?;
         let unwritable = |error| DataError::Unwritable { folder: folder.into(), error };
         let is_stopped = replay.is_stopped;
         let starts = replay.starts + 1;
         log.start(starts).map_err(unwritable)?;
         let mut step = LogStep::new(log);
         let sessions = replay.end_sessions(now_ms, &mut step).map_err(unwritable)?;
+        let log = step.into_log();
+        if let Some(store) = store.filter(|&store| checkpoints.is_in_another(store)) {
+            let captured = replay.databases.iter().map(|(&id, kept)| (id, kept.captured())).collect();
+            let converted =
+                checkpoints.convert(store, log.position(), Capture { starts, databases: captured });
+            converted.map_err(|reason| DataError::Convert { folder: folder.into(), store, reason })?;
+        }
         let (databases, commits) = (replay.databases, replay.commits);
-        let found = match read {
-            None => Found::New { folder: folder.into() },
-            Some(log_bytes) => Found::Kept {
+        let checkpointing = checkpoints.into_writer().map(|writer| Checkpointing {
+            writer,
+            log: Folder::new(folder.join(LOG)),
+            starts,
+            log_bytes,
+        });
+        let found = if is_new {
+            Found::New { folder: folder.into() }
+        } else {
+            Found::Kept {
                 folder: folder.into(),
                 databases: databases.len() as u64,
                 commits,
+                has_checkpoint,
                 log_bytes,
                 sessions: sessions as u64,
                 is_stopped,
                 took: began.elapsed(),
-            },
+            }
         };
-        Ok(Self { lock: Some(lock), log: Box::new(step.into_log()), databases, starts, found })
+        Ok(Self { lock: Some(lock), log: Box::new(log), databases, checkpointing, starts, found })
     }
+}
+
+/// Data that were read.
+struct Begun {
+    log: SegmentLog<Folder>,
+    log_bytes: u64,
+    replay: Replay,
+    checkpoints: Checkpoints,
+    has_checkpoint: bool,
 }
 
 /// A folder of data, before it is known whether it is one.
@@ -221,12 +288,38 @@ impl Place<'_> {
         }
     }
 
-    fn recover(self, id: LogId, replay: &mut Replay) -> Result<Recovered<Folder>, DataError> {
+    /// Reads the newest checkpoint that can be read, and the log behind it; without any, the whole log.
+    fn begin(self, id: LogId, door: Door, store: Option<StoreKind>) -> Result<Begun, DataError> {
+        let mut checkpoints = Checkpoints::open(self.0.join(CHECKPOINTS), id, store)
+            .map_err(|error| self.io(CHECKPOINTS, error))?;
+        let restored = checkpoints.restore();
+        let has_checkpoint = restored.is_some();
+        let (mut replay, position) = match restored {
+            None => (Replay::new(door), None),
+            Some(Restored { position, starts, databases }) => {
+                let kept =
+                    databases.into_iter().map(|(id, captured)| (id, Kept::new(captured, door.clone())));
+                let kept = kept.collect();
+                (Replay::resume(door, starts, kept), Some(position))
+            }
+        };
         let files = Folder::new(self.0.join(LOG));
-        let recovered = recover(files, id, Sizes::DEFAULT, |record| replay.see(record));
-        let recovered = recovered
-            .map_err(|error| DataError::Log { folder: self.0.into(), error: LogMistake(error.into()) })?;
-        if let Some(cut) = &recovered.cut {
+        let see = |record| replay.see(record);
+        let recovered = match position {
+            None => recover(files, id, Sizes::DEFAULT, see),
+            Some(position) => recover_behind(files, id, Sizes::DEFAULT, position, see),
+        };
+        let Recovered { log, bytes, cut } = recovered.map_err(|error| {
+            let (folder, reasons) = (self.0.into(), checkpoints.rejected());
+            let has_no_beginning = matches!(error, RecoverError::NoBeginning { .. });
+            let error = LogMistake(error.into());
+            if has_no_beginning && !reasons.is_empty() {
+                DataError::NoCheckpoint { folder, error, reasons }
+            } else {
+                DataError::Log { folder, error }
+            }
+        })?;
+        if let Some(cut) = &cut {
             tracing::warn!(
                 file = %self.0.join(LOG).join(&cut.file).display(),
                 at = cut.at,
@@ -234,19 +327,20 @@ impl Place<'_> {
                 "the last group of the log was never finished, so nobody was told of it; it is cut"
             );
         }
-        Ok(recovered)
+        // Everything is there without what could not be read.
+        checkpoints.renew();
+        Ok(Begun { log, log_bytes: bytes, replay, checkpoints, has_checkpoint })
     }
 
     /// An empty log, and the file that says that there is one.
-    fn make(self) -> Result<SegmentLog<Folder>, DataError> {
+    fn make(self) -> Result<LogId, DataError> {
         let log = self.0.join(LOG);
         make_folder(&log).map_err(|error| self.io(LOG, error))?;
         let id = random_number().map_err(|error| self.io(FORMAT, error.into()))?;
         let id = LogId(id.to_be_bytes());
-        let made = SegmentLog::begin(Folder::new(log), id, Sizes::DEFAULT);
-        let made = made.map_err(|error| self.io(LOG, error))?;
+        SegmentLog::begin(Folder::new(log), id, Sizes::DEFAULT).map_err(|error| self.io(LOG, error))?;
         self.write_format(id).map_err(|error| self.io(FORMAT, error))?;
-        Ok(made)
+        Ok(id)
     }
 
     fn write_format(self, id: LogId) -> io::Result<()> {

@@ -19,16 +19,15 @@
 //! checkpoint has to hold is what [`replay::Replay`] has come to there: for each database its name, revision, tree and
 //! armed writes, and how often a server was started. To recover from one:
 //!
-//! - [`recovery::recover`] begins at the last segment whose first group is not behind the position, verifies what stands
+//! - [`recovery::recover_behind`] begins at the last segment whose first group is not behind the position, verifies what stands
 //!   before it there without showing it, and refuses if the group at the position has another predecessor;
-//! - `Replay` begins with what the checkpoint holds. A database may be newer in it than the position (it was written off a
-//!   later snapshot): commits up to its revision are then stepped over, the first one behind it must be the next one.
+//! - `Replay` begins with what the checkpoint holds: all databases as they were exactly there.
 //!
 //! Trimming is unlinking from the front: a segment may go when the name of the next one says that it begins at or before
 //! the position of the oldest checkpoint that is kept, or before what is retained for history. Names say where segments
 //! begin, so no file need be opened for it, and any thread may do it: appending touches the last segment only.
 
-mod codec;
+pub(crate) mod codec;
 mod data;
 mod files;
 mod group;
@@ -38,10 +37,15 @@ mod replay;
 mod segment;
 mod segment_log;
 mod torn;
+mod trim;
 
 pub(crate) use data::DataError;
-pub(crate) use data::{Data, Found};
+pub(crate) use data::{Checkpointing, Data, Found};
+pub(crate) use group::Position;
 pub(crate) use replay::Kept;
+pub(crate) use segment::LogId;
+pub(crate) use segment_log::KeptLog;
+pub(crate) use trim::trim;
 
 #[cfg(test)]
 mod tests;

@@ -46,6 +46,14 @@ pub(crate) enum RecoverError {
         "`log/{file}`, byte {at}: group {sequence} of the log holds what cannot be: {mistake}; {PUT_BACK}"
     )]
     Record { file: String, at: usize, sequence: u64, mistake: Mistake },
+    #[error(
+        "`log/{file}`: the log ends before group {found}, and a checkpoint stands for all before group {sequence}; {PUT_BACK}"
+    )]
+    BeforeCheckpoint { file: String, found: u64, sequence: u64 },
+    #[error(
+        "`log/{file}`, byte {at}: group {sequence} of the log is not the one that a checkpoint stands before; {PUT_BACK}"
+    )]
+    OtherCheckpoint { file: String, at: usize, sequence: u64 },
     #[error("`log/{file}`: {error}")]
     Io { file: String, error: io::Error },
     #[error("`log`: {0}")]
@@ -80,7 +88,7 @@ pub(crate) enum Mistake {
 #[derive(Debug)]
 pub(crate) struct Recovered<F: Files> {
     pub(crate) log: SegmentLog<F>,
-    /// Of files, from the first to the last group.
+    /// Of the groups that were shown.
     pub(crate) bytes: u64,
     /// A group that was never finished.
     pub(crate) cut: Option<Cut>,
@@ -130,6 +138,8 @@ struct Reader<'a, F, S> {
     files: &'a F,
     id: LogId,
     next: Position,
+    /// What stands before it is not shown.
+    behind: Position,
     see: S,
     bytes: u64,
     last_group: Option<Standing>,
@@ -145,9 +155,35 @@ pub(crate) fn recover<F: Files>(
     sizes: Sizes,
     see: impl FnMut(Record) -> Result<(), Mistake>,
 ) -> Result<Recovered<F>, RecoverError> {
+    recover_behind(files, id, sizes, Position::first(&id), see)
+}
+
+/// As [`recover`], but shows only what stands behind a position. What is before it is not needed, except where the first
+/// segment that is begins before it.
+///
+/// # Errors
+/// As [`recover`]; also if the log has not come to the position, or in another way.
+pub(crate) fn recover_behind<F: Files>(
+    files: F,
+    id: LogId,
+    sizes: Sizes,
+    position: Position,
+    see: impl FnMut(Record) -> Result<(), Mistake>,
+) -> Result<Recovered<F>, RecoverError> {
     let (names, is_unfinished) = segments(&files)?;
+    let is_before = |name: &String| sequence_of(name).is_some_and(|first| first <= position.sequence);
+    let names = match names.partition_point(is_before).checked_sub(1) {
+        Some(begin) => &names[begin..],
+        None => {
+            let (file, first) = (names[0].clone(), sequence_of(&names[0]).unwrap_or_default());
+            return Err(RecoverError::NoBeginning { file, first });
+        }
+    };
     let mut reader =
-        Reader { files: &files, id, next: Position::first(&id), see, bytes: 0, last_group: None };
+        Reader { files: &files, id, next: position, behind: position, see, bytes: 0, last_group: None };
+    if sequence_of(&names[0]) != Some(position.sequence) {
+        reader.next = reader.open(&names[0])?.2.first;
+    }
     let mut left = names.iter();
     let (name, file, bytes, end) = loop {
         let name =
@@ -158,6 +194,17 @@ pub(crate) fn recover<F: Files>(
             End::Open { at, torn } => break (name, file, bytes, (at, torn)),
         }
     };
+    if reader.next.sequence < position.sequence {
+        let (sequence, found) = (position.sequence, reader.next.sequence);
+        return Err(RecoverError::BeforeCheckpoint { file: name.clone(), found, sequence });
+    }
+    if reader.next.sequence == position.sequence && reader.next != position {
+        return Err(RecoverError::OtherCheckpoint {
+            file: name.clone(),
+            at: end.0,
+            sequence: position.sequence,
+        });
+    }
     let unused = left.as_slice();
     if let Some(next) = unused.first() {
         reader.check_unused(name, end.0, next, unused.len())?;
@@ -194,11 +241,7 @@ fn segments<F: Files>(files: &F) -> Result<(Vec<String>, bool), RecoverError> {
     if let Some(file) = names.iter().find(|name| sequence_of(name).is_none()) {
         return Err(RecoverError::Foreign { file: file.clone() });
     }
-    let Some(first) = names.first() else { return Err(RecoverError::NoSegments) };
-    match sequence_of(first) {
-        Some(1) | None => Ok((names, is_unfinished)),
-        Some(sequence) => Err(RecoverError::NoBeginning { file: first.clone(), first: sequence }),
-    }
+    if names.is_empty() { Err(RecoverError::NoSegments) } else { Ok((names, is_unfinished)) }
 }
 
 impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
@@ -252,12 +295,18 @@ impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
                 let found = header.position.sequence;
                 return Err(RecoverError::Order { file: file.into(), at, sequence, found });
             }
+            if header.position.sequence == self.behind.sequence && header.position != self.behind {
+                return Err(RecoverError::OtherCheckpoint { file: file.into(), at, sequence });
+            }
             let is_sealed = self.records(records).map_err(|mistake| RecoverError::Record {
                 file: file.into(),
                 at,
                 sequence,
                 mistake,
             })?;
+            if self.behind.sequence <= header.position.sequence {
+                self.bytes += header.group_bytes() as u64;
+            }
             last = Some((at, header.group_bytes()));
             self.next = header.next(&self.id);
             at += header.group_bytes();
@@ -269,7 +318,6 @@ impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
                 break End::Sealed;
             }
         };
-        self.bytes += (at - HEAD_BYTES) as u64;
         if let Some((at, len)) = last {
             self.last_group = Some(Standing { file: file.into(), at, bytes: segment[at..at + len].to_vec() });
         }
@@ -289,7 +337,11 @@ impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
                 record @ (Record::Started { .. }
                 | Record::Stopped
                 | Record::Made { .. }
-                | Record::Commit { .. }) => (self.see)(record)?,
+                | Record::Commit { .. }) => {
+                    if self.behind.sequence <= self.next.sequence {
+                        (self.see)(record)?;
+                    }
+                }
             }
         }
         Ok(is_sealed)

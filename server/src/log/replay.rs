@@ -5,6 +5,7 @@
 
 use super::record::Record;
 use super::recovery::Mistake;
+use crate::checkpoint::Captured;
 use hearth_engine::{
     Act, Committer, DatabaseId, Decided, Door, Identity, Log, LogError, LogStep, Published, Request,
     Revision, SessionId,
@@ -43,6 +44,13 @@ impl Replay {
             is_stopped: false,
             commits: 0,
         }
+    }
+
+    /// Goes on from a checkpoint.
+    pub(crate) fn resume(door: Door, starts: u64, databases: BTreeMap<DatabaseId, Kept>) -> Self {
+        let names = databases.values().map(|kept| kept.name.clone()).collect();
+        let commits = databases.values().map(|kept| kept.committer.revision().get()).sum();
+        Self { door, names, databases, starts, is_stopped: false, commits }
     }
 
     /// The next record.
@@ -122,6 +130,17 @@ impl Replay {
 }
 
 impl Kept {
+    /// As a checkpoint has it.
+    pub(crate) fn new(captured: Captured, door: Door) -> Self {
+        let Captured { name, revision, tree, armed } = captured;
+        Self { name, committer: Committer::resume(door, revision, tree, armed) }
+    }
+
+    /// For a checkpoint.
+    pub(crate) fn captured(&self) -> Captured {
+        Captured::of(&self.name, &self.committer)
+    }
+
     /// What everybody may see of it, before anything new is decided.
     pub(crate) fn published(&self, door: Door) -> Published {
         Published { revision: self.committer.revision(), tree: self.committer.tree().clone(), door }

@@ -29,7 +29,7 @@ pub(super) const UNFINISHED: &str = "unfinished";
 
 /// Which log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LogId(pub(super) [u8; 16]);
+pub(crate) struct LogId(pub(crate) [u8; 16]);
 
 /// The beginning of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::files::{Files, SegmentFile};
 use super::group::{self, HEADER_BYTES, Position};
 use super::record::{put_entry, put_sealed, put_started, put_stopped};
 use super::segment::{HEAD_BYTES, Head, LogId, UNFINISHED, name_of};
-use hearth_engine::{Entry, Log, LogError};
+use hearth_engine::{Entry, Log, LogError, MemoryLog};
 use std::io;
 
 /// How large the files and groups of a log are.
@@ -29,6 +29,25 @@ const BUFFER_BYTES_KEPT: usize = 1 << 20;
 /// The group that ends a segment, with its one record: there is always room for it.
 const SEAL_BYTES: u64 = HEADER_BYTES as u64 + 5 + 1;
 
+/// A log that knows how far it has come.
+pub(crate) trait KeptLog: Log {
+    /// Behind everything that was appended, and how many bytes this process has appended. Nothing, where nothing is
+    /// kept.
+    fn end_position(&self) -> Option<(Position, u64)>;
+}
+
+impl KeptLog for MemoryLog {
+    fn end_position(&self) -> Option<(Position, u64)> {
+        None
+    }
+}
+
+impl<F: Files> KeptLog for SegmentLog<F> {
+    fn end_position(&self) -> Option<(Position, u64)> {
+        Some((self.next, self.bytes))
+    }
+}
+
 /// A log in files. Nothing may be appended after an error.
 #[derive(Debug)]
 pub(crate) struct SegmentLog<F: Files> {
@@ -38,6 +57,8 @@ pub(crate) struct SegmentLog<F: Files> {
     last: Segment<F::File>,
     next: Position,
     group: Vec<u8>,
+    /// Appended by this process.
+    bytes: u64,
 }
 
 /// The segment that is being filled.
@@ -54,7 +75,7 @@ impl<F: Files> SegmentLog<F> {
     pub(super) fn begin(files: F, id: LogId, sizes: Sizes) -> io::Result<Self> {
         let next = Position::first(&id);
         let last = make_segment(&files, Head { id, first: next, bytes: sizes.segment_bytes_min })?;
-        Ok(Self { files, id, sizes, last, next, group: Vec::new() })
+        Ok(Self { files, id, sizes, last, next, group: Vec::new(), bytes: 0 })
     }
 
     /// Goes on behind what was read.
@@ -65,7 +86,7 @@ impl<F: Files> SegmentLog<F> {
         last: Segment<F::File>,
         next: Position,
     ) -> Self {
-        Self { files, id, sizes, last, next, group: Vec::new() }
+        Self { files, id, sizes, last, next, group: Vec::new(), bytes: 0 }
     }
 
     /// A server begins: also the proof that the log can be written.
@@ -73,6 +94,11 @@ impl<F: Files> SegmentLog<F> {
         group::begin(&mut self.group);
         put_started(&mut self.group, start);
         self.write()
+    }
+
+    /// Behind everything that was appended.
+    pub(crate) const fn position(&self) -> Position {
+        self.next
     }
 
     /// Writes the group in the buffer, and syncs.
@@ -89,6 +115,7 @@ impl<F: Files> SegmentLog<F> {
         self.last.file.write(&group, self.last.end).map_err(in_doubt)?;
         self.last.file.sync().map_err(in_doubt)?;
         self.last.end += bytes;
+        self.bytes += bytes;
         self.next = next;
         group.clear();
         group.shrink_to(BUFFER_BYTES_KEPT);

@@ -1,6 +1,7 @@
 //! The thread that decides.
 
-use super::{GROUP_REQUESTS_MAX, Next, ToCommitter, next};
+use super::{GROUP_REQUESTS_MAX, Next, ToCommitter, ToLog, next};
+use crate::checkpoint::Captured;
 use crate::clock::now_ms;
 use crate::log::Kept;
 use hearth_engine::{Committer, DatabaseId, Decided, Revision, Verdict};
@@ -13,8 +14,9 @@ use tokio::sync::mpsc;
 /// A database as this thread has it.
 struct Own {
     committer: Committer,
-    /// Its name, until the log knows it: a database that nobody has written to leaves no trace.
-    unlogged: Option<String>,
+    name: String,
+    /// Whether the log knows it: a database that nobody has written to leaves no trace.
+    is_logged: bool,
 }
 
 /// Decides what comes, a group at a time. Owning the committers is the lock; a full `log` queue is the backpressure.
@@ -22,21 +24,26 @@ pub(super) fn run(
     timer: &Runtime,
     kept: BTreeMap<DatabaseId, Kept>,
     mut inbox: mpsc::Receiver<ToCommitter>,
-    log: &mpsc::Sender<Vec<Decided>>,
+    log: &mpsc::Sender<ToLog>,
 ) {
-    let own = |Kept { committer, .. }| Own { committer, unlogged: None };
+    let own = |Kept { committer, name }| Own { committer, name, is_logged: true };
     let mut databases: BTreeMap<_, _> = kept.into_iter().map(|(id, kept)| (id, own(kept))).collect();
     loop {
         let mut group = Vec::new();
+        let mut is_wanted = false;
         match next(timer, &mut inbox, wait(&databases)) {
-            Next::End => return,
+            Next::End => {
+                // For a last checkpoint. Without a log there is nothing to capture for.
+                drop(log.blocking_send(capture(&databases, true)));
+                return;
+            }
             Next::Message(first) => {
-                follow(first, &mut databases, &mut group);
+                is_wanted |= follow(first, &mut databases, &mut group);
                 // Whatever else is there by now shares the sync.
                 while group.len() < GROUP_REQUESTS_MAX
                     && let Ok(message) = inbox.try_recv()
                 {
-                    follow(message, &mut databases, &mut group);
+                    is_wanted |= follow(message, &mut databases, &mut group);
                 }
             }
             Next::Deadline => {}
@@ -45,17 +52,30 @@ pub(super) fn run(
             let verdicts = own.committer.expire(now_ms());
             own.add(id, verdicts, &mut group);
         }
-        if !group.is_empty() && log.blocking_send(group).is_err() {
+        if !group.is_empty() && log.blocking_send(ToLog::Keep(group)).is_err() {
             return; // Nobody keeps what is decided from here on.
+        }
+        // Behind everything that is in it.
+        if is_wanted && log.blocking_send(capture(&databases, false)).is_err() {
+            return;
         }
     }
 }
 
-fn follow(message: ToCommitter, databases: &mut BTreeMap<DatabaseId, Own>, group: &mut Vec<Decided>) {
+/// All databases that the log knows, as they are decided.
+fn capture(databases: &BTreeMap<DatabaseId, Own>, is_last: bool) -> ToLog {
+    let logged = databases.iter().filter(|(_, own)| own.is_logged);
+    let databases = logged.map(|(&id, own)| (id, Captured::of(&own.name, &own.committer))).collect();
+    ToLog::Captured { databases, is_last }
+}
+
+/// Whether everything that is decided is asked for.
+fn follow(message: ToCommitter, databases: &mut BTreeMap<DatabaseId, Own>, group: &mut Vec<Decided>) -> bool {
     match message {
+        ToCommitter::Capture => return true,
         ToCommitter::Open(id, name, door) => {
             let committer = Committer::new(door, Revision::default(), Snapshot::default());
-            databases.insert(id, Own { committer, unlogged: Some(name) });
+            databases.insert(id, Own { committer, name, is_logged: false });
         }
         ToCommitter::Decide(id, request) => {
             let own = databases.get_mut(&id).expect("a database is opened before it is used");
@@ -63,6 +83,7 @@ fn follow(message: ToCommitter, databases: &mut BTreeMap<DatabaseId, Own>, group
             own.add(id, verdicts, group);
         }
     }
+    false
 }
 
 impl Own {
@@ -71,7 +92,8 @@ impl Own {
             return;
         }
         let has_commits = verdicts.iter().any(|verdict| verdict.commit.is_some());
-        let made = if has_commits { self.unlogged.take() } else { None };
+        let made = (has_commits && !self.is_logged).then(|| self.name.clone());
+        self.is_logged |= has_commits;
         group.push(Decided { database, made, verdicts });
     }
 }

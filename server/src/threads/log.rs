@@ -1,7 +1,9 @@
 //! The thread that keeps what was decided.
 
-use super::ToPublisher;
-use hearth_engine::{Decided, Log, LogError, LogStep};
+use super::{LogBytes, Marked, ToLog, ToPublisher};
+use crate::log::KeptLog;
+use hearth_engine::{LogError, LogStep};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 
@@ -24,14 +26,33 @@ impl LogHealth {
 
 /// Keeps groups in the order in which they were decided, and hands them on to be shown.
 pub(super) fn run(
-    log: Box<dyn Log + Send>,
+    log: Box<dyn KeptLog + Send>,
     health: &LogHealth,
-    mut inbox: mpsc::Receiver<Vec<Decided>>,
+    log_bytes: &LogBytes,
+    mut inbox: mpsc::Receiver<ToLog>,
     publisher: &mpsc::Sender<ToPublisher>,
+    checkpoint: Option<&SyncSender<Marked>>,
 ) {
     let mut log = LogStep::new(log);
-    while let Some(group) = inbox.blocking_recv() {
+    while let Some(message) = inbox.blocking_recv() {
+        let group = match message {
+            ToLog::Keep(group) => group,
+            ToLog::Captured { databases, is_last } => {
+                // All of it is durable now, or never will be.
+                if log.stopped().is_none()
+                    && let (Some(checkpoint), Some((position, log_bytes))) =
+                        (checkpoint, log.log().end_position())
+                    && checkpoint.try_send(Marked { databases, position, log_bytes, is_last }).is_err()
+                {
+                    tracing::debug!("nobody writes a checkpoint now");
+                }
+                continue;
+            }
+        };
         let durable = log.keep(group);
+        if let Some((_, bytes)) = log.log().end_position() {
+            log_bytes.set(bytes);
+        }
         if let Some(error) = log.stopped() {
             health.failed(error);
         }

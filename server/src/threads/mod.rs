@@ -1,17 +1,21 @@
-//! The threads that own the databases: one decides, one keeps, one publishes.
+//! The threads that own the databases: one decides, one keeps, one publishes, and one writes checkpoints.
 //!
 //! Why threads and not tasks: each owns its state, so nothing is locked and the order is by construction. Why bounded
 //! queues all the way: who asks waits when they are full, and nothing grows.
 
+mod checkpoint;
 mod committer;
 mod log;
 mod publisher;
 
-use crate::log::Kept;
+use crate::checkpoint::Captured;
+use crate::log::{Checkpointing, Kept, KeptLog};
 use arc_swap::ArcSwap;
+pub(crate) use checkpoint::When;
+use checkpoint::{LogBytes, Marked};
 use hearth_engine::{
-    DatabaseId, Delivery, Door, Durable, Identity, Listen, Log, Published, Request, SessionId, Tag, Ticket,
-    Verdict,
+    DatabaseId, Decided, Delivery, Door, Durable, Identity, Listen, Published, Request, SessionId, Tag,
+    Ticket, Verdict,
 };
 use hearth_tree::Path;
 pub(crate) use log::LogHealth;
@@ -30,6 +34,8 @@ const COMMITTER_QUEUE: usize = 1_024;
 const GROUP_QUEUE: usize = 64;
 /// Messages that wait for the publisher.
 const PUBLISHER_QUEUE: usize = 1_024;
+/// Captures that wait for the checkpoint thread: the one that it has asked for, and the last one. More are not wanted.
+const CAPTURE_QUEUE: usize = 2;
 /// Most requests that are decided into one group.
 const GROUP_REQUESTS_MAX: usize = 512;
 
@@ -39,6 +45,16 @@ pub(crate) enum ToCommitter {
     Open(DatabaseId, String, Door),
     /// Something to decide.
     Decide(DatabaseId, Request),
+    /// All that is decided is wanted for a checkpoint.
+    Capture,
+}
+
+/// What the log thread is told.
+enum ToLog {
+    /// What was decided.
+    Keep(Vec<Decided>),
+    /// All databases as they are decided, for a checkpoint.
+    Captured { databases: BTreeMap<DatabaseId, Captured>, is_last: bool },
 }
 
 /// What the publisher is told.
@@ -88,7 +104,8 @@ pub(crate) struct Threads {
 impl Threads {
     /// Starts them on what was kept. They end when nobody can tell them anything any more.
     pub(crate) fn start(
-        log: Box<dyn Log + Send>,
+        log: Box<dyn KeptLog + Send>,
+        checkpointing: Option<(Checkpointing, When)>,
         kept: BTreeMap<DatabaseId, Kept>,
         shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
     ) -> std::io::Result<(Self, Running)> {
@@ -100,10 +117,23 @@ impl Threads {
         let committer = own("committer").spawn(move || committer::run(&waits, kept, committer, &to_log))?;
         let (publish, health) = (to_publisher.clone(), LogHealth::default());
         let log_health = health.clone();
-        let log = own("log").spawn(move || log::run(log, &log_health, groups, &publish))?;
+        let log_bytes = LogBytes::default();
+        let (to_checkpoint, checkpoint) = match checkpointing {
+            None => (None, None),
+            Some((checkpointing, when)) => {
+                let (to_checkpoint, captures) = std::sync::mpsc::sync_channel(CAPTURE_QUEUE);
+                // Not a sender: those say that somebody can still ask for something.
+                let (ask, log_bytes) = (to_committer.downgrade(), log_bytes.clone());
+                let run = move || checkpoint::run(checkpointing, when, &log_bytes, &captures, &ask);
+                (Some(to_checkpoint), Some(own("checkpoint").spawn(run)?))
+            }
+        };
+        let log = own("log").spawn(move || {
+            log::run(log, &log_health, &log_bytes, groups, &publish, to_checkpoint.as_ref());
+        })?;
         let waits = timer()?;
         let publisher = own("publisher").spawn(move || publisher::run(&waits, shown, publisher))?;
-        let running = Running([committer, log, publisher]);
+        let running = Running { serving: [committer, log, publisher], checkpoint };
         Ok((Self { committer: to_committer, publisher: to_publisher, health }, running))
     }
 }
@@ -112,18 +142,29 @@ impl Threads {
 impl Threads {
     /// On nothing, and what they keep ends with them.
     pub(crate) fn in_memory() -> (Self, Running) {
-        Self::start(Box::new(hearth_engine::MemoryLog), BTreeMap::new(), BTreeMap::new()).unwrap()
+        Self::start(Box::new(hearth_engine::MemoryLog), None, BTreeMap::new(), BTreeMap::new()).unwrap()
     }
 }
 
 /// The threads themselves.
 #[derive(Debug)]
-pub(crate) struct Running([JoinHandle<()>; 3]);
+pub(crate) struct Running {
+    serving: [JoinHandle<()>; 3],
+    checkpoint: Option<JoinHandle<()>>,
+}
 
 impl Running {
     /// Returns when they have ended: then everything that was decided has been kept.
     pub(crate) async fn ended(&self) {
-        while !self.0.iter().all(JoinHandle::is_finished) {
+        while !self.serving.iter().all(JoinHandle::is_finished) {
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Returns when the last checkpoint is written, if there is one to write. Whoever does not wait loses nothing but the
+    /// time that reading the log takes.
+    pub(crate) async fn checkpointed(&self) {
+        while !self.checkpoint.as_ref().is_none_or(JoinHandle::is_finished) {
             sleep(Duration::from_millis(5)).await;
         }
     }

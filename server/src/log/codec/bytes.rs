@@ -8,7 +8,7 @@ const NULS_MAX: usize = 32;
 const BREAK: u8 = 0xFF;
 
 /// 7 bits per byte, the lowest first; the highest bit says that more follow.
-pub(in super::super) fn put_varint(into: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn put_varint(into: &mut Vec<u8>, mut number: u64) {
     while 0x7F < number {
         into.push(low_bits(number) | 0x80);
         number >>= 7;
@@ -21,7 +21,7 @@ const fn low_bits(number: u64) -> u8 {
 }
 
 /// A length, or how many follow.
-pub(super) fn put_count(into: &mut Vec<u8>, count: usize) {
+pub(crate) fn put_count(into: &mut Vec<u8>, count: usize) {
     put_varint(into, u64::try_from(count).expect("no address space has more than 64 bits"));
 }
 
@@ -31,7 +31,7 @@ pub(super) fn put_integer(into: &mut Vec<u8>, integer: i64) {
 }
 
 /// Length and bytes. A text with many NULs in a row has a [`BREAK`] after each 32 of them, which the length counts.
-pub(in super::super) fn put_text(into: &mut Vec<u8>, text: &str) {
+pub(crate) fn put_text(into: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     if !bytes.contains(&0) || !bytes.windows(NULS_MAX).any(|window| window.iter().all(|&byte| byte == 0)) {
         put_count(into, bytes.len());
@@ -54,44 +54,44 @@ pub(in super::super) fn put_text(into: &mut Vec<u8>, text: &str) {
 
 /// Bytes that are read from the front.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Source<'a>(&'a [u8]);
+pub(crate) struct Source<'a>(&'a [u8]);
 
 impl<'a> Source<'a> {
-    pub(in super::super) const fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    pub(in super::super) const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Nothing may be left.
-    pub(in super::super) const fn end(&self) -> Result<(), DecodeError> {
+    pub(crate) const fn end(&self) -> Result<(), DecodeError> {
         match self.0.len() {
             0 => Ok(()),
             bytes => Err(DecodeError::Left { bytes }),
         }
     }
 
-    pub(in super::super) fn take(&mut self, len: usize, what: &'static str) -> Result<&'a [u8], DecodeError> {
+    pub(crate) fn take(&mut self, len: usize, what: &'static str) -> Result<&'a [u8], DecodeError> {
         let (taken, rest) = self.0.split_at_checked(len).ok_or(DecodeError::Short { what })?;
         self.0 = rest;
         Ok(taken)
     }
 
-    pub(in super::super) fn byte(&mut self, what: &'static str) -> Result<u8, DecodeError> {
+    pub(crate) fn byte(&mut self, what: &'static str) -> Result<u8, DecodeError> {
         let (&byte, rest) = self.0.split_first().ok_or(DecodeError::Short { what })?;
         self.0 = rest;
         Ok(byte)
     }
 
-    pub(super) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], DecodeError> {
+    pub(crate) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], DecodeError> {
         let (taken, rest) = self.0.split_first_chunk().ok_or(DecodeError::Short { what })?;
         self.0 = rest;
         Ok(*taken)
     }
 
-    pub(in super::super) fn varint(&mut self, what: &'static str) -> Result<u64, DecodeError> {
+    pub(crate) fn varint(&mut self, what: &'static str) -> Result<u64, DecodeError> {
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte(what)?;
@@ -109,7 +109,7 @@ impl<'a> Source<'a> {
 
     /// A length, or how many follow. Each takes a byte at least, so that what is made room for is bounded by what is
     /// there.
-    pub(super) fn count(&mut self, what: &'static str) -> Result<usize, DecodeError> {
+    pub(crate) fn count(&mut self, what: &'static str) -> Result<usize, DecodeError> {
         let count = usize::try_from(self.varint(what)?).map_err(|_| DecodeError::Short { what })?;
         if self.0.len() < count { Err(DecodeError::Short { what }) } else { Ok(count) }
     }
@@ -120,7 +120,7 @@ impl<'a> Source<'a> {
     }
 
     /// Hands a text on, without a copy where it was not broken up.
-    pub(in super::super) fn text<T>(
+    pub(crate) fn text<T>(
         &mut self,
         what: &'static str,
         read: impl FnOnce(&str) -> Result<T, DecodeError>,

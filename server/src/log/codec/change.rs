@@ -10,14 +10,14 @@ const REPLACED: u8 = 2;
 const NO_PRIORITY: u8 = 3;
 const PRIORITY: u8 = 4;
 
-pub(in super::super) fn put_path(into: &mut Vec<u8>, path: &Path) {
+pub(crate) fn put_path(into: &mut Vec<u8>, path: &Path) {
     put_count(into, path.keys().len());
     for key in path.keys() {
         put_key(into, key);
     }
 }
 
-pub(in super::super) fn take_path(source: &mut Source<'_>) -> Result<Path, DecodeError> {
+pub(crate) fn take_path(source: &mut Source<'_>) -> Result<Path, DecodeError> {
     let count = source.count("the length of a path")?;
     if DEPTH_MAX < count {
         return Err(DecodeError::TooDeep);
@@ -25,7 +25,7 @@ pub(in super::super) fn take_path(source: &mut Source<'_>) -> Result<Path, Decod
     (0..count).map(|_| take_key(source)).collect()
 }
 
-pub(in super::super) fn put_change(into: &mut Vec<u8>, change: &Change) {
+pub(crate) fn put_change(into: &mut Vec<u8>, change: &Change) {
     put_count(into, change.edits().len());
     for edit in change.edits() {
         put_path(into, &edit.at);
@@ -44,7 +44,7 @@ pub(in super::super) fn put_change(into: &mut Vec<u8>, change: &Change) {
     }
 }
 
-pub(in super::super) fn take_change(source: &mut Source<'_>) -> Result<Change, DecodeError> {
+pub(crate) fn take_change(source: &mut Source<'_>) -> Result<Change, DecodeError> {
     let count = source.count("the number of edits")?;
     let mut edits = Vec::new();
     for _ in 0..count {

@@ -18,7 +18,7 @@ const TEXT: u8 = 5;
 const LIST: u8 = 6;
 const OBJECT: u8 = 7;
 
-pub(in super::super) fn put_identity(into: &mut Vec<u8>, identity: &Identity) {
+pub(crate) fn put_identity(into: &mut Vec<u8>, identity: &Identity) {
     match identity {
         Identity::Admin => into.push(ADMIN),
         Identity::User(claim) => {
@@ -28,7 +28,7 @@ pub(in super::super) fn put_identity(into: &mut Vec<u8>, identity: &Identity) {
     }
 }
 
-pub(in super::super) fn take_identity(source: &mut Source<'_>) -> Result<Identity, DecodeError> {
+pub(crate) fn take_identity(source: &mut Source<'_>) -> Result<Identity, DecodeError> {
     match source.byte("an identity")? {
         ADMIN => Ok(Identity::Admin),
         USER => Ok(Identity::User(Arc::new(take_claim(source, CLAIM_NESTING_MAX)?))),

@@ -15,11 +15,12 @@ mod claim;
 mod node;
 mod write;
 
-pub(super) use bytes::{Source, put_text, put_varint};
-pub(super) use change::{put_change, take_change};
-pub(super) use change::{put_path, take_path};
-pub(super) use claim::{put_identity, take_identity};
-pub(super) use write::{put_write, take_write};
+pub(crate) use bytes::{Source, put_count, put_text, put_varint};
+pub(crate) use change::{put_change, take_change};
+pub(crate) use change::{put_path, take_path};
+pub(crate) use claim::{put_identity, take_identity};
+pub(crate) use node::{put_key, put_node, put_priority, take_key, take_node, take_priority};
+pub(crate) use write::{put_write, take_write};
 
 use hearth_tree::{Conflict, DEPTH_MAX, KeyError, NotFinite, TextTooLong, WriteError};
 use std::str::Utf8Error;

@@ -87,7 +87,7 @@ fn take_text(source: &mut Source<'_>) -> Result<Text, DecodeError> {
     source.text("a text", |text| Ok(Text::new(text)?))
 }
 
-pub(super) fn put_priority(into: &mut Vec<u8>, priority: &Priority) {
+pub(crate) fn put_priority(into: &mut Vec<u8>, priority: &Priority) {
     match priority {
         Priority::Number(number) => put_number(into, *number),
         Priority::Text(text) => {
@@ -97,24 +97,24 @@ pub(super) fn put_priority(into: &mut Vec<u8>, priority: &Priority) {
     }
 }
 
-pub(super) fn take_priority(source: &mut Source<'_>) -> Result<Priority, DecodeError> {
+pub(crate) fn take_priority(source: &mut Source<'_>) -> Result<Priority, DecodeError> {
     match source.byte("a priority")? {
         TEXT => take_text(source).map(Priority::Text),
         kind => number_of_kind(source, kind).map(Priority::Number),
     }
 }
 
-pub(super) fn put_key(into: &mut Vec<u8>, key: &Key) {
+pub(crate) fn put_key(into: &mut Vec<u8>, key: &Key) {
     // No key has a NUL, so none is broken up.
     put_text(into, key.as_str());
 }
 
-pub(super) fn take_key(source: &mut Source<'_>) -> Result<Key, DecodeError> {
+pub(crate) fn take_key(source: &mut Source<'_>) -> Result<Key, DecodeError> {
     source.text("a key", |text| Ok(Key::parse(text)?))
 }
 
 /// O(size).
-pub(super) fn put_node(into: &mut Vec<u8>, node: &Node) {
+pub(crate) fn put_node(into: &mut Vec<u8>, node: &Node) {
     let kind = node.value().map_or(INNER, kind_of_scalar);
     match node.priority() {
         None => into.push(kind),
@@ -136,7 +136,7 @@ pub(super) fn put_node(into: &mut Vec<u8>, node: &Node) {
 }
 
 /// A node that reaches at most so many keys down.
-pub(super) fn take_node(source: &mut Source<'_>, levels: usize) -> Result<Node, DecodeError> {
+pub(crate) fn take_node(source: &mut Source<'_>, levels: usize) -> Result<Node, DecodeError> {
     let kind = source.byte("a node")?;
     let priority = if kind & PRIORITIZED == 0 { None } else { Some(take_priority(source)?) };
     let node = match kind & !PRIORITIZED {

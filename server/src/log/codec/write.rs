@@ -128,7 +128,7 @@ fn take_assignment(source: &mut Source<'_>) -> Result<Assignment, DecodeError> {
     Ok(Assignment::value(at, value)?)
 }
 
-pub(in super::super) fn put_write(into: &mut Vec<u8>, write: &Write) {
+pub(crate) fn put_write(into: &mut Vec<u8>, write: &Write) {
     match write {
         Write::Set(assignment) => {
             into.push(SET);
@@ -145,7 +145,7 @@ pub(in super::super) fn put_write(into: &mut Vec<u8>, write: &Write) {
     }
 }
 
-pub(in super::super) fn take_write(source: &mut Source<'_>) -> Result<Write, DecodeError> {
+pub(crate) fn take_write(source: &mut Source<'_>) -> Result<Write, DecodeError> {
     match source.byte("a write")? {
         SET => take_assignment(source).map(Write::Set),
         UPDATE => {

@@ -1,5 +1,6 @@
 //! The log against hostile bytes, damaged files and disks that do what disks may do.
 
+mod behind;
 mod codec;
 mod damage;
 mod disk;

@@ -1,0 +1,101 @@
+//! What a checkpoint says of one database: everything but its tree, and where the chunks of that are.
+
+use super::chunk::ChunkRef;
+use super::entry::{self, VERSION};
+use super::load::Damage;
+use crate::log::codec::{
+    DecodeError, Source, put_count, put_identity, put_path, put_text, put_varint, put_write, take_identity,
+    take_path, take_write,
+};
+use hearth_engine::{Armed, DatabaseId, Revision, SessionId};
+use hearth_tree::Write;
+use std::collections::BTreeMap;
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Record {
+    pub(super) name: String,
+    pub(super) revision: Revision,
+    pub(super) armed: BTreeMap<SessionId, Armed>,
+    /// In the order of their places.
+    pub(super) chunks: Vec<ChunkRef>,
+}
+
+/// Where a record is, and what it must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RecordRef {
+    pub(super) generation: u64,
+    pub(super) crc: u32,
+}
+
+/// The entry, and the reference to it.
+pub(super) fn seal(
+    database: DatabaseId,
+    generation: u64,
+    name: &str,
+    revision: Revision,
+    armed: &BTreeMap<SessionId, Armed>,
+    chunks: &[ChunkRef],
+) -> (Vec<u8>, Vec<u8>, RecordRef) {
+    let key = entry::database_key(database, generation);
+    let mut bytes = vec![VERSION];
+    put_text(&mut bytes, name);
+    put_varint(&mut bytes, revision.get());
+    // Who has nothing armed any more leaves nothing to remember.
+    let armed = armed.iter().filter_map(|(session, armed)| {
+        let update = armed.clone().into_update()?;
+        Some((session, armed.identity(), update))
+    });
+    let armed: Vec<_> = armed.collect();
+    put_count(&mut bytes, armed.len());
+    for (session, identity, update) in armed {
+        put_varint(&mut bytes, session.0);
+        put_identity(&mut bytes, identity);
+        put_write(&mut bytes, &Write::Update(update));
+    }
+    put_count(&mut bytes, chunks.len());
+    for chunk in chunks {
+        put_path(&mut bytes, &chunk.first);
+        put_varint(&mut bytes, chunk.generation);
+        put_varint(&mut bytes, chunk.bytes);
+        bytes.extend_from_slice(&chunk.crc.to_le_bytes());
+    }
+    let (value, crc) = entry::seal(&key, bytes);
+    (key, value, RecordRef { generation, crc })
+}
+
+/// Reads the entry that a reference leads to.
+pub(super) fn read(key: &[u8], value: &[u8], reference: RecordRef) -> Result<Record, Damage> {
+    let (body, crc) = entry::unseal(key, value)?;
+    if crc != reference.crc {
+        return Err(Damage::Other);
+    }
+    let mut source = Source::new(body);
+    let name = source.text("the name of a database", |name| Ok(name.to_owned()))?;
+    let revision = Revision::new(source.varint("a revision")?);
+    let armed = (0..source.count("the number of sessions")?).map(|_| take_armed(&mut source));
+    let armed = armed.collect::<Result<_, DecodeError>>()?;
+    let chunks = (0..source.count("the number of chunks")?).map(|_| take_chunk(&mut source));
+    let chunks = chunks.collect::<Result<Vec<_>, DecodeError>>()?;
+    if !chunks.is_sorted_by(|a, b| a.first < b.first) {
+        return Err(Damage::Unordered);
+    }
+    source.end()?;
+    Ok(Record { name, revision, armed, chunks })
+}
+
+fn take_armed(source: &mut Source<'_>) -> Result<(SessionId, Armed), DecodeError> {
+    let session = SessionId(source.varint("a session")?);
+    let identity = take_identity(source)?;
+    let mut armed = Armed::new(identity.clone());
+    armed.arm(&identity, &take_write(source)?);
+    Ok((session, armed))
+}
+
+fn take_chunk(source: &mut Source<'_>) -> Result<ChunkRef, DecodeError> {
+    Ok(ChunkRef {
+        first: take_path(source)?,
+        generation: source.varint("a generation")?,
+        bytes: source.varint("the length of a chunk")?,
+        crc: u32::from_le_bytes(source.array("the checksum of a chunk")?),
+    })
+}

@@ -1,0 +1,260 @@
+//! Whole folders of data, with their log, from one server to the next.
+
+use super::super::kind::StoreKind;
+use super::super::writer::Capture;
+use super::folder::{Temporary, copy, files};
+use super::{Act, leaves, number, path, text};
+use crate::log::{Checkpointing, Data, DataError, Found, Kept, KeptLog, trim};
+use hearth_engine::{
+    Act as Asked, Committer, DatabaseId, Decided, Door, Identity, LogStep, Request, Revision, SessionId,
+};
+use hearth_tree::{Assignment, Draft, Snapshot, Write};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A server without its threads.
+struct Life {
+    _lock: Option<File>,
+    log: LogStep<Box<dyn KeptLog + Send>>,
+    databases: BTreeMap<DatabaseId, Kept>,
+    checkpointing: Option<Checkpointing>,
+    found: Found,
+}
+
+impl Life {
+    fn begin(folder: &Path, store: Option<StoreKind>) -> Result<Self, DataError> {
+        let Data { lock, log, databases, checkpointing, found, .. } =
+            Data::open(folder, Door::Open, 0, store)?;
+        Ok(Self { _lock: lock, log: LogStep::new(log), databases, checkpointing, found })
+    }
+
+    fn act(&mut self, database: u64, act: &Act) {
+        let write = match act {
+            Act::Set(at, node) => Assignment::value(at.clone(), Some(Draft::from(node.clone()))),
+            Act::Delete(at) => Assignment::value(at.clone(), None),
+            Act::Prioritize(..) => unreachable!("no act of these tests"),
+        };
+        self.ask(database, Asked::Write(Write::Set(write.unwrap())));
+    }
+
+    fn ask(&mut self, database: u64, act: Asked) {
+        let (database, name) = (DatabaseId(database), format!("database-{database}"));
+        let made = (!self.databases.contains_key(&database)).then(|| name.clone());
+        let kept = self.databases.entry(database).or_insert_with(|| {
+            let committer = Committer::new(Door::Open, Revision::default(), Snapshot::default());
+            Kept { name, committer }
+        });
+        let request = Request { session: SessionId(1), ticket: None, identity: Identity::Admin, act };
+        let verdicts = kept.committer.decide(0, request);
+        assert!(verdicts.iter().all(|verdict| verdict.commit.is_some()));
+        self.log.keep(vec![Decided { database, made, verdicts }]);
+        assert_eq!(self.log.stopped(), None);
+    }
+
+    fn checkpoint(&mut self) {
+        let databases = self.databases.iter().map(|(&id, kept)| (id, kept.captured())).collect();
+        let checkpointing = self.checkpointing.as_mut().unwrap();
+        let capture = Capture { starts: checkpointing.starts, databases };
+        let (position, _) = self.log.log().end_position().unwrap();
+        let written = checkpointing.writer.write(position, capture).unwrap();
+        if let Some(position) = written.trim {
+            trim(&checkpointing.log, position.sequence).unwrap();
+        }
+    }
+
+    fn holds(&self) -> Holds {
+        let hold = |(id, kept): (&DatabaseId, &Kept)| {
+            (id.0, kept.name.clone(), kept.committer.revision().get(), leaves(kept.committer.tree()))
+        };
+        self.databases.iter().map(hold).collect()
+    }
+}
+
+type Holds = Vec<(
+    u64,
+    String,
+    u64,
+    BTreeMap<Vec<String>, (Option<hearth_tree::Scalar>, Option<hearth_tree::Priority>)>,
+)>;
+
+/// So long that a few of them fill a segment, and another one each time.
+fn long() -> Act {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    Act::Set(path("/long"), text(&format!("{number:08}").repeat(50 << 10)))
+}
+
+fn small(at: u64) -> Act {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let number_of = i64::try_from(MADE.fetch_add(1, Ordering::Relaxed)).unwrap();
+    Act::Set(path(&format!("/small/{at}")), number(number_of))
+}
+
+fn has_first_segment(folder: &Path) -> bool {
+    folder.join("log/00000000000000000001.log").exists()
+}
+
+#[test]
+fn each_server_goes_on_from_the_checkpoint_and_the_log_behind_it() {
+    for store in StoreKind::ALL {
+        let folder = Temporary::new();
+        let mut expected = Holds::new();
+        for life in 0..6 {
+            let mut own = Life::begin(folder.path(), Some(store)).unwrap();
+            assert_eq!(own.holds(), expected, "{store}, life {life}");
+            let has = matches!(own.found, Found::Kept { has_checkpoint: true, .. });
+            assert_eq!(has, 1 < life, "{store}, life {life}");
+            for at in 0..4 {
+                own.act(life % 2, &long());
+                own.act(life % 2, &small(life * 10 + at));
+            }
+            // The first life has none, the last ones several.
+            for at in 0..life {
+                own.checkpoint();
+                own.act(1, &small(at));
+                own.act(0, &long());
+            }
+            expected = own.holds();
+            // Cut off or ended in order.
+            if life % 2 == 0 {
+                own.log.end().unwrap();
+            }
+        }
+        assert!(!has_first_segment(folder.path()), "{store}");
+    }
+}
+
+#[test]
+fn armed_writes_are_made_by_the_next_server() {
+    let folder = Temporary::new();
+    let mut own = Life::begin(folder.path(), None).unwrap();
+    let offline = Assignment::value(path("/ada"), Some(Draft::from(text("offline")))).unwrap();
+    own.ask(0, Asked::Arm(Write::Set(offline)));
+    own.checkpoint();
+    drop(own);
+    let own = Life::begin(folder.path(), None).unwrap();
+    assert_eq!(own.databases[&DatabaseId(0)].committer.tree().get(&path("/ada")), Some(&text("offline")));
+    assert!(matches!(own.found, Found::Kept { has_checkpoint: true, sessions: 1, .. }));
+}
+
+#[test]
+fn checkpoints_move_to_the_store_that_is_asked_for() {
+    let folder = Temporary::new();
+    let mut own = Life::begin(folder.path(), None).unwrap();
+    for _ in 0..4 {
+        own.act(0, &long());
+        own.checkpoint();
+    }
+    own.act(1, &small(1));
+    let expected = own.holds();
+    drop(own);
+    assert!(!has_first_segment(folder.path()));
+    let is_there = |name: &str| folder.path().join("checkpoints").join(name).exists();
+    for (asked, fjall, sled) in [
+        (Some(StoreKind::Sled), false, true),
+        (None, false, true),
+        (Some(StoreKind::Sled), false, true),
+        (Some(StoreKind::Fjall), true, false),
+        (None, true, false),
+    ] {
+        let own = Life::begin(folder.path(), asked).unwrap();
+        assert_eq!(own.holds(), expected, "{asked:?}");
+        assert_eq!((is_there("fjall"), is_there("sled")), (fjall, sled), "{asked:?}");
+    }
+}
+
+/// Two checkpoints and something behind; the log with its beginning or without.
+fn prepare(store: StoreKind, is_trimmed: bool) -> (Temporary, Holds) {
+    let folder = Temporary::new();
+    let mut own = Life::begin(folder.path(), Some(store)).unwrap();
+    for at in 0..3 {
+        if is_trimmed {
+            for _ in 0..3 {
+                own.act(0, &long());
+            }
+        }
+        own.act(0, &small(at));
+        own.act(1, &small(at));
+        own.checkpoint();
+    }
+    own.act(0, &small(100));
+    let holds = own.holds();
+    own.log.end().unwrap();
+    drop(own.checkpointing);
+    assert_eq!(has_first_segment(folder.path()), !is_trimmed);
+    (folder, holds)
+}
+
+/// Everything is there, or a sentence says why not.
+fn check(damage: &str, folder: &Path, expected: &Holds, has_log: bool) -> &'static str {
+    match Life::begin(folder, None) {
+        Ok(own) => {
+            assert!(own.holds() == *expected, "{damage}: something else is there");
+            "recovered"
+        }
+        Err(error) => {
+            let error = error.to_string();
+            assert!(error.contains("cannot be used"), "{damage}: {error}");
+            assert!(!has_log, "{damage}: the log tells everything, and yet: {error}");
+            "refused"
+        }
+    }
+}
+
+#[test]
+fn damage_to_the_files_of_a_store_is_made_good_or_refused() {
+    let mut seen = BTreeMap::<_, usize>::new();
+    for store in StoreKind::ALL {
+        for is_trimmed in [false, true] {
+            let (whole, expected) = prepare(store, is_trimmed);
+            let checkpoints = whole.path().join("checkpoints");
+            let mut see = |damage: String, change: &dyn Fn(&Path)| {
+                let damaged = Temporary::new();
+                copy(whole.path(), damaged.path());
+                change(&damaged.path().join("checkpoints"));
+                let outcome = check(&format!("{store}, {damage}"), damaged.path(), &expected, !is_trimmed);
+                *seen.entry((store.name(), is_trimmed, outcome)).or_default() += 1;
+            };
+            see("nothing".into(), &|_| {});
+            see("all of it removed".into(), &|folder| fs::remove_dir_all(folder).unwrap());
+            for file in files(&checkpoints) {
+                let name = file.display();
+                see(format!("{name} removed"), &|folder| fs::remove_file(folder.join(&file)).unwrap());
+                let bytes = fs::read(checkpoints.join(&file)).unwrap();
+                for cut in [0, bytes.len() / 2, bytes.len().saturating_sub(1)] {
+                    see(format!("{name} cut to {cut}"), &|folder| {
+                        fs::write(folder.join(&file), &bytes[..cut]).unwrap();
+                    });
+                }
+                // Not only zeros behind what was written.
+                let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                for part in 0..5 {
+                    let at = end * part / 5;
+                    see(format!("{name} byte {at} of {end}"), &|folder| {
+                        let mut bytes = bytes.clone();
+                        if let Some(byte) = bytes.get_mut(at) {
+                            *byte ^= 0x10;
+                        }
+                        fs::write(folder.join(&file), bytes).unwrap();
+                    });
+                }
+            }
+        }
+    }
+    let outcomes: Vec<_> = seen.keys().map(|(_, is_trimmed, outcome)| (*is_trimmed, *outcome)).collect();
+    assert!(outcomes.contains(&(true, "refused")), "{seen:?}");
+    assert!(outcomes.contains(&(true, "recovered")), "{seen:?}");
+}
+
+#[test]
+fn a_log_that_does_not_reach_a_checkpoint_is_refused() {
+    for store in StoreKind::ALL {
+        let (folder, _) = prepare(store, true);
+        let last = files(&folder.path().join("log")).into_iter().max().unwrap();
+        fs::remove_file(folder.path().join("log").join(last)).unwrap();
+        let error = Life::begin(folder.path(), None).err().unwrap().to_string();
+        assert!(error.contains("cannot be used"), "{error}");
+    }
+}

@@ -1,0 +1,70 @@
+//! The parts: keys of entries, items of trees.
+
+use super::super::entry::chunk_key;
+use super::super::growth::{Growth, Read};
+use super::super::load::Damage;
+use super::super::walk::Walk;
+use super::{arb_node, arb_path, number, owned, path};
+use hearth_engine::DatabaseId;
+use hearth_tree::{Node, Number, Path, Priority};
+use proptest::prelude::*;
+
+fn items(root: &Node, from: &Path) -> Vec<(Path, Read)> {
+    let mut walk = Walk::from(Some(root), from.keys());
+    let mut items = Vec::new();
+    while let Some((keys, item)) = walk.next() {
+        items.push((keys.iter().cloned().collect(), owned(item)));
+    }
+    items
+}
+
+proptest! {
+    #[test]
+    fn chunks_stand_in_a_store_in_the_order_of_their_places(a in arb_path(), b in arb_path()) {
+        let key = |path: &Path, generation| chunk_key(DatabaseId(1), path.keys(), generation);
+        prop_assert_eq!(key(&a, 1).cmp(&key(&b, 1)), a.cmp(&b));
+        // Whatever their generations.
+        if a < b {
+            prop_assert!(key(&a, u64::MAX) < key(&b, 0));
+        }
+    }
+
+    #[test]
+    fn a_walk_from_a_place_shows_what_a_whole_walk_shows_from_there(root in arb_node(), at in arb_path()) {
+        let all = items(&root, &Path::root());
+        prop_assert!(all.is_sorted_by(|(a, _), (b, _)| a < b));
+        let expected: Vec<_> = all.into_iter().filter(|(place, _)| at <= *place).collect();
+        prop_assert_eq!(items(&root, &at), expected);
+    }
+
+    #[test]
+    fn a_tree_grows_from_its_items(root in arb_node()) {
+        let mut growth = Growth::default();
+        for (place, item) in items(&root, &Path::root()) {
+            growth.add(place.keys(), item).unwrap();
+        }
+        prop_assert_eq!(growth.finish().unwrap(), Some(root));
+    }
+}
+
+#[test]
+fn what_is_no_tree_does_not_grow() {
+    let leaf = || Read::Leaf(number(1));
+    let priority = || Read::Priority(Priority::Number(Number::from(1)));
+    for (name, items, expected) in [
+        ("nothing", vec![], Ok(None)),
+        ("below a leaf", vec![("/a", leaf()), ("/a/b", leaf())], Err(Damage::Unordered)),
+        ("below a leaf at the root", vec![("/", leaf()), ("/a", leaf())], Err(Damage::Unordered)),
+        ("twice", vec![("/a", leaf()), ("/a", leaf())], Err(Damage::Unordered)),
+        ("a priority twice", vec![("/", priority()), ("/", priority())], Err(Damage::Unordered)),
+        ("backwards", vec![("/b", leaf()), ("/a", leaf())], Err(Damage::Unordered)),
+        ("as texts", vec![("/10", leaf()), ("/9", leaf())], Err(Damage::Unordered)),
+        ("above", vec![("/a/b", leaf()), ("/a", priority())], Err(Damage::Unordered)),
+        ("a priority alone", vec![("/a", priority()), ("/b", leaf())], Err(Damage::Childless)),
+        ("a priority at the end", vec![("/a/b", priority())], Err(Damage::Childless)),
+    ] {
+        let mut growth = Growth::default();
+        let added = items.into_iter().try_for_each(|(at, item)| growth.add(path(at).keys(), item));
+        assert_eq!(added.and_then(|()| growth.finish()), expected, "{name}");
+    }
+}
