@@ -26,8 +26,14 @@ pub struct Committer {
     parked: Parked,
 }
 
-/// A change of the tree, or what is to be answered instead.
-type Decision = Result<Change, Refusal>;
+/// A change of the tree, and what is there with it.
+struct Step {
+    change: Change,
+    after: Snapshot,
+}
+
+/// What is to be done, or what is to be answered instead.
+type Decision = Result<Step, Refusal>;
 
 impl Committer {
     /// Goes on from a revision, at which nothing was armed.
@@ -42,8 +48,12 @@ impl Committer {
 
     /// Replays a commit from the log.
     pub fn replay(&mut self, commit: &Commit) {
+        self.follow(commit, self.tree.apply(&commit.change));
+    }
+
+    fn follow(&mut self, commit: &Commit, after: Snapshot) {
         self.revision = commit.revision;
-        self.tree = self.tree.apply(&commit.change);
+        self.tree = after;
         if let Some(arming) = &commit.arming {
             self.apply_arming(arming);
         }
@@ -136,40 +146,44 @@ impl Committer {
         let Request { session, ticket, identity, act } = request;
         let mut door = None;
         let decided = match act {
-            Act::Write(write) => self.write(now_ms, &identity, &write).map(|change| (change, None)),
+            Act::Write(write) => self.write(now_ms, &identity, &write).map(|step| (step, None)),
             Act::WriteIf { at, hash, write } => {
-                let change = self.write_if(now_ms, session, &identity, (&at, hash), &write);
-                change.map(|change| (change, None))
+                let step = self.write_if(now_ms, session, &identity, (&at, hash), &write);
+                step.map(|step| (step, None))
             }
             Act::Arm(write) => {
-                self.arm(now_ms, session, &identity, &write).map(|step| (Change::default(), Some(step)))
+                self.arm(now_ms, session, &identity, &write).map(|arming| (self.no_change(), Some(arming)))
             }
             Act::Disarm(at) => {
-                let step = self.armed.contains_key(&session).then_some(ArmingStep::Disarm(at));
-                Ok((Change::default(), step))
+                let arming = self.armed.contains_key(&session).then_some(ArmingStep::Disarm(at));
+                Ok((self.no_change(), arming))
             }
             Act::End => Ok(self.end(now_ms, session)),
             Act::Govern(other) => {
                 self.door = other.clone();
                 door = Some(other);
-                Ok((Change::default(), None))
+                Ok((self.no_change(), None))
             }
         };
         let (outcome, commit) = match decided {
-            Ok((change, step)) => {
-                let commit = self.commit(change, step.map(|step| Arming { session, step }));
+            Ok((step, arming)) => {
+                let commit = self.commit(step, arming.map(|step| Arming { session, step }));
                 (Ok(Accepted { revision: self.revision }), commit)
             }
             Err(refusal) => (Err(refusal), None),
         };
-        Verdict { session, ticket, outcome, commit, door }
+        Verdict { session, ticket, outcome, commit, tree: self.tree.clone(), door }
+    }
+
+    fn no_change(&self) -> Step {
+        Step { change: Change::default(), after: self.tree.clone() }
     }
 
     fn write(&self, now_ms: i64, identity: &Identity, write: &Write) -> Decision {
         let change = write.resolve(now_ms, &self.tree)?;
         let after = self.tree.apply(&change);
         self.door.write(identity, now_ms, (&self.tree, &after), &write.targets())?;
-        Ok(change)
+        Ok(Step { change, after })
     }
 
     /// The hash first: JavaScript runs the first attempt of a transaction on nothing, and judging that value would end
@@ -200,9 +214,9 @@ impl Committer {
                 }
             };
         }
-        let change = self.write(now_ms, identity, write);
+        let step = self.write(now_ms, identity, write);
         self.turns.done(at, session);
-        change
+        step
     }
 
     fn arm(
@@ -222,17 +236,17 @@ impl Committer {
 
     /// Makes the armed writes of a session that are allowed now: all of them in one piece, or if the rules do not take
     /// that, each one that they take.
-    fn end(&mut self, now_ms: i64, session: SessionId) -> (Change, Option<ArmingStep>) {
+    fn end(&mut self, now_ms: i64, session: SessionId) -> (Step, Option<ArmingStep>) {
         self.turns.forget(session);
         let Some(armed) = self.armed.get(&session).cloned() else {
-            return (Change::default(), None);
+            return (self.no_change(), None);
         };
         let identity = armed.identity().clone();
         let Some(update) = armed.into_update() else {
-            return (Change::default(), Some(ArmingStep::Fired));
+            return (self.no_change(), Some(ArmingStep::Fired));
         };
         let allowed: Vec<_> = match self.write(now_ms, &identity, &Write::Update(update.clone())) {
-            Ok(change) => return (change, Some(ArmingStep::Fired)),
+            Ok(step) => return (step, Some(ArmingStep::Fired)),
             Err(_) => {
                 let each = update.assignments().iter().cloned();
                 each.filter(|each| self.write(now_ms, &identity, &Write::Set(each.clone())).is_ok()).collect()
@@ -240,16 +254,16 @@ impl Committer {
         };
         let rest = Update::new(Path::root(), allowed).expect("what lay apart still does");
         // Writes that are allowed one by one need not be together; then none of them counts.
-        let change = self.write(now_ms, &identity, &Write::Update(rest)).unwrap_or_default();
-        (change, Some(ArmingStep::Fired))
+        let step = self.write(now_ms, &identity, &Write::Update(rest)).unwrap_or_else(|_| self.no_change());
+        (step, Some(ArmingStep::Fired))
     }
 
-    fn commit(&mut self, change: Change, arming: Option<Arming>) -> Option<Commit> {
+    fn commit(&mut self, Step { change, after }: Step, arming: Option<Arming>) -> Option<Commit> {
         if change.is_empty() && arming.is_none() {
             return None;
         }
         let commit = Commit { revision: self.revision.next(), change, arming };
-        self.replay(&commit);
+        self.follow(&commit, after);
         Some(commit)
     }
 

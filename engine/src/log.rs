@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use crate::request::{Accepted, SessionId};
     use crate::revision::Revision;
-    use hearth_tree::Change;
+    use hearth_tree::{Change, Snapshot};
 
     /// Fails with the second append.
     struct Failing(LogError, usize);
@@ -198,6 +198,7 @@ mod tests {
             ticket: None,
             outcome: Ok(Accepted { revision }),
             commit,
+            tree: Snapshot::default(),
             door: None,
         }
     }

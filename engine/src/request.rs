@@ -4,7 +4,7 @@ use crate::armed::ArmError;
 use crate::commit::Commit;
 use crate::door::{Denied, Door, Identity};
 use crate::revision::Revision;
-use hearth_tree::{Hash, Path, ResolveError, Write};
+use hearth_tree::{Hash, Path, ResolveError, Snapshot, Write};
 
 /// One client connection, or one request over REST, as long as it lives. Never used twice for the same database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,6 +63,8 @@ pub struct Verdict {
     pub outcome: Result<Accepted, Refusal>,
     /// What to write to the log, if anything changes.
     pub commit: Option<Commit>,
+    /// What is there with it. The publisher shows these nodes and need not make the same ones again.
+    pub tree: Snapshot,
     /// What decides from here on who may do what, if that changes. It passes through the log step in its place among the
     /// commits, and is not kept there: where rules come from is the server's affair.
     pub door: Option<Door>,

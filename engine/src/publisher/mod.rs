@@ -68,7 +68,8 @@ struct Listener {
 type Round = BTreeMap<SessionId, Delivery>;
 
 impl Publisher {
-    /// Goes on from what is published.
+    /// Goes on from what is published. The tree is the committer's own ([`crate::Committer::tree`]) and no copy of it:
+    /// later trees share its nodes, and the indexes know by that what has not changed.
     pub fn new(published: Published) -> Self {
         Self {
             published: Arc::new(published),
@@ -123,7 +124,8 @@ impl Publisher {
             let before = self.published.clone();
             let mut round = Round::new();
             if let Some(commit) = verdict.commit {
-                let tree = before.tree.apply(&commit.change);
+                let tree = verdict.tree;
+                debug_assert!(tree == before.tree.apply(&commit.change), "the log tells another history");
                 self.replaced(&commit.change, &before.tree);
                 self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
                 let door = before.door.clone();

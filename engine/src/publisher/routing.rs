@@ -51,6 +51,7 @@ impl Publisher {
                         .or_else(|_| self.indexes.view(&at, query, before));
                     let to_show = self.indexes.view(&at, query, after);
                     let views = shown.ok().zip(to_show.ok());
+                    debug_assert!(views.is_some(), "the index at {at} belongs to another tree");
                     views.and_then(|(shown, to_show)| Body::of_views(&at, &shown, &to_show)).map(Arc::new)
                 };
                 if let Some(body) = body {

@@ -39,7 +39,7 @@ impl World {
         for commit in self.disk.commits() {
             assert_eq!(commit.revision, published.revision.next(), "the log has a gap");
             self.committer.replay(&commit);
-            let tree = published.tree.apply(&commit.change);
+            let tree = self.committer.tree().clone();
             published = Published { revision: commit.revision, tree, ..published };
         }
         assert_eq!(model_root(&published.tree), self.history.now().root, "what the log holds");
