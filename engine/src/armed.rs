@@ -78,6 +78,13 @@ impl Armed {
         if is_far {
             return Ok(());
         }
+        // Nothing makes up for a write that is too much by itself, and finding out would take the memory that is refused.
+        if ARMED_PLACES_MAX < write.assignments().len() {
+            return Err(ArmError::TooMany);
+        }
+        if ARMED_BYTES_MAX < scale.bytes() {
+            return Err(ArmError::TooHeavy);
+        }
         // What is armed anew takes no more; only near the limits it is worth finding out.
         let mut armed = self.clone();
         armed.arm(identity, write);

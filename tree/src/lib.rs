@@ -53,12 +53,12 @@ pub use draft::{Draft, IncrementError, Pending, Shape};
 pub use hash::{Hash, HashError};
 pub use index::{Index, IndexBy};
 pub use json::{
-    Compact, ControlCharacters, Form, Json, NODES_MAX, NodeSeed, Place, Pretty, PrioritySeed, Problem,
-    ReadError, ReadOptions, Reader, UpdateParts, UpdateSeed, ValueSeed, read_node, read_priority,
-    read_update, read_value, repair_surrogates,
+    BoundedText, Compact, ControlCharacters, Form, Json, NODES_MAX, NodeSeed, OverBound, Place, Pretty,
+    PrioritySeed, Problem, ReadError, ReadOptions, Reader, UpdateParts, UpdateSeed, ValueSeed, read_node,
+    read_priority, read_update, read_value, repair_surrogates,
 };
 pub use key::{Excerpt, Key, KeyError, key_order, text_order};
-pub use limits::{DEPTH_MAX, KEY_BYTES_MAX, TEXT_BYTES_MAX};
+pub use limits::{DEPTH_MAX, KEY_BYTES_MAX, TEXT_BYTES_MAX, UPDATE_KEYS_MAX};
 pub use node::{ChildIter, Children, Node};
 pub use order::SortValue;
 pub use path::{Path, PathError, RelativePath};

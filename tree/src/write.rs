@@ -3,7 +3,7 @@
 use crate::change::{Change, Conflict, Edit, To, sort_apart};
 use crate::draft::{Draft, IncrementError, Pending, resolve_priority};
 use crate::key::{Key, OneLine};
-use crate::limits::DEPTH_MAX;
+use crate::limits::{DEPTH_MAX, UPDATE_KEYS_MAX};
 use crate::node::Node;
 use crate::path::{Path, PathError, RelativePath, update_order};
 use crate::scalar::{NotFinite, Priority};
@@ -78,6 +78,14 @@ pub enum WriteError {
         below: RelativePath,
         /// How many segments from the root that is.
         depth: usize,
+    },
+    /// The paths of an update take too much memory.
+    #[error(
+        "the paths of the update have {keys} keys together, counted from the root; at most {UPDATE_KEYS_MAX} are allowed: write it in parts"
+    )]
+    TooManyKeys {
+        /// How many they have.
+        keys: usize,
     },
     /// A place of an update is not at or below the place that the update is sent to.
     #[error("`{}` is not below `{}`, where the update is made", OneLine(.at), OneLine(.update))]

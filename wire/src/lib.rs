@@ -47,4 +47,5 @@ pub use request::{
 pub use response::{Answer, Failure, Outcome, Reply, Response};
 pub use session::{SESSION_ID_CHARS_MAX, SessionId, SessionIdError};
 pub use status::Status;
+pub use text::{RECEIVED_BYTES_MAX, TooLong};
 pub use validator::{Ending, Validator};

@@ -6,7 +6,7 @@
 use crate::number::RequestNumber;
 use crate::request::{Action, RequestError};
 use crate::status::Status;
-use crate::text::{Empty, Envelope, encode};
+use crate::text::{Empty, Envelope, TooLong, encode, encode_received};
 use hearth_tree::{Form, Json, Node, ReadError, ReadOptions, read_node};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -84,9 +84,20 @@ const NO_INDEX: &str = "no_index";
 const UNAUTHENTICATED: &str = "unauthenticated";
 
 impl Response {
-    /// The message. O(length).
+    /// The message. Data that no client could receive are answered with `too_big` (wire reference 2.2). O(length).
     pub fn to_text(&self) -> String {
-        encode(&Envelope::data(ResponseFields { r: self.number, b: &self.answer }))
+        let Self { number, answer } = self;
+        let message = Envelope::data(ResponseFields { r: *number, b: answer });
+        match answer {
+            Answer::Data(_) => encode_received(&message).unwrap_or_else(|TooLong| {
+                Self { number: *number, answer: Answer::Failed(Status::TooBig.into()) }.to_text()
+            }),
+            Answer::Done
+            | Answer::Listening { .. }
+            | Answer::Authenticated { .. }
+            | Answer::Unauthenticated
+            | Answer::Failed(_) => encode(&message),
+        }
     }
 }
 

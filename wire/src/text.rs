@@ -1,16 +1,35 @@
 //! How values become the text of a message.
 
-use hearth_tree::{Compact, Part, Path, RelativePath};
+use crate::frame::{FRAME_UNITS_MAX, PARTS_MAX};
+use hearth_tree::{BoundedText, Compact, OverBound, Part, Path, RelativePath};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
+/// Longest message to a client, in bytes: whatever stands in it, it can be [split](crate::split) into parts that clients
+/// receive. One part is left for a tag, and for characters that are not cut in two.
+pub const RECEIVED_BYTES_MAX: usize = (PARTS_MAX - 1) * FRAME_UNITS_MAX;
+
+/// A message of more than [`RECEIVED_BYTES_MAX`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a message can have {RECEIVED_BYTES_MAX} bytes, and this one would have more; clients cannot receive it"
+)]
+pub struct TooLong;
+
 /// The text of a message. O(length).
 pub(crate) fn encode(message: &impl Serialize) -> String {
-    let mut bytes = Vec::with_capacity(128);
-    message
-        .serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Compact))
-        .expect("a vector takes all bytes, and every key is a text");
-    String::from_utf8(bytes).expect("JSON of texts is UTF-8")
+    encode_within(usize::MAX, message).expect("nothing is that long")
+}
+
+/// The text of a message to a client, if it can receive it. O(length), and no more memory than that of the longest.
+pub(crate) fn encode_received(message: &impl Serialize) -> Result<String, TooLong> {
+    encode_within(RECEIVED_BYTES_MAX, message)
+}
+
+fn encode_within(bytes_max: usize, message: &impl Serialize) -> Result<String, TooLong> {
+    let mut text = BoundedText::up_to(bytes_max);
+    text.append_json(message, Compact).map_err(|OverBound| TooLong)?;
+    Ok(String::from_utf8(text.into_bytes()).expect("JSON of texts is UTF-8"))
 }
 
 /// A layer and its payload, or a kind of control message and its value (wire reference 2.1).

@@ -4,7 +4,7 @@
 
 use super::{Listener, Publisher, Round, Session};
 use crate::body::{Body, Content};
-use crate::delivery::{Answer, Delivery, Item, Outboxes, Push};
+use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 use crate::door::Denied;
 use crate::limits::{LISTENS_BYTES_MAX, LISTENS_MAX};
 use crate::request::{SessionId, Ticket};
@@ -104,6 +104,31 @@ impl Publisher {
         if let Some(id) = id {
             self.forget(id);
         }
+    }
+
+    /// Ends what a session listens to under this tag at a place or above it, as if that were no longer allowed: its client
+    /// cannot receive what is new there. O(depth).
+    pub fn end_listens_above(
+        &mut self,
+        session: SessionId,
+        at: &Path,
+        tag: Option<Tag>,
+        outboxes: &mut impl Outboxes,
+    ) {
+        let Some(own) = self.sessions.get(&session) else { return };
+        let above = (0..=at.keys().len()).map(|depth| at.keys()[..depth].iter().cloned().collect::<Path>());
+        let ended: Vec<Revoked> = above
+            .filter_map(|at| {
+                let Listener { query, .. } = self.listeners.get(own.listens.get(&(at.clone(), tag))?)?;
+                Some(Revoked { at, query: query.clone(), tag })
+            })
+            .collect();
+        for Revoked { at, .. } in &ended {
+            self.unlisten(session, at, tag);
+        }
+        let items = ended.into_iter().map(Item::Revoked).collect();
+        let since = self.published.clone();
+        self.hand_out(Round::from([(session, Delivery { items })]), &since, outboxes);
     }
 
     /// Registers a listener that has not been shown anything yet.

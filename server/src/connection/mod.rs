@@ -3,9 +3,14 @@
 //! Why requests queue here: writes are pipelined, but whoever reads, listens or changes its identity after a write must
 //! see that write, so such a request waits until the writes before it are answered (wire reference 3.5). And why answers
 //! have slots: they leave in the order in which the requests came.
+//!
+//! What one client can make a connection hold: requests up to [`REQUEST_BYTES_MAX`] and one message more, one text that
+//! goes out, and two trees of other times: what waits to go out is spelled when it goes, and a read is begun when the one
+//! before has left.
 
 mod failure;
 mod news;
+mod spelled;
 
 pub(crate) use failure::failure_of_denial;
 
@@ -14,22 +19,29 @@ use crate::database::{Database, Stopped};
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
 use hearth_engine::{
-    Act, Answer as EngineAnswer, Begun, Delivery, Identity, Item, Listen, Published, Refusal, Request,
-    Revoked, SessionId, Tag, Ticket,
+    Act, Answer as EngineAnswer, Begun, Delivery, Identity, Item, Listen, Published, Push as EnginePush,
+    Refusal, Request, Revoked, SessionId, Tag, Ticket,
 };
 use hearth_tree::{ControlCharacters, DEPTH_MAX, Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
     ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
-    OnDisconnect, Push, Put, QueryText, Refused, RequestBody, RequestNumber, Response, ServerControl, Status,
+    OnDisconnect, Push, Put, Refused, RequestBody, RequestNumber, Response, ServerControl, Status, TooLong,
     number_of,
 };
-use std::collections::{BTreeMap, VecDeque};
+use spelled::Spelled;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// Most requests of one connection that are not answered yet; its socket is not read meanwhile.
 const REQUESTS_MAX: usize = 1_024;
-/// Most nodes of one request. An array of ones has a node in two bytes of text, and it takes 50 bytes of memory. An ordinary
-/// message of 16 MB (8 bytes to a node, or more) is taken.
+/// Most text of requests of one connection that are not answered yet, in bytes; at this its socket is not read. One largest
+/// message always finds room, so that a connection holds less than two of them.
+const REQUEST_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Most nodes of one request, the keys of an update's paths among them. An array of ones has a node in two bytes of text,
+/// and one of this size takes 300 MB while it is written. The worst that was found within this bound is an update of short
+/// keys at one place: 1.4 million of them, which is all that 16 MB have room for, take 460 MB. An ordinary message of 16 MB
+/// (8 bytes to a node, or more) is taken.
 pub(crate) const REQUEST_NODES_MAX: usize = 2_000_000;
 const REQUEST: ReadOptions = ReadOptions {
     depth_max: DEPTH_MAX,
@@ -49,31 +61,55 @@ pub(crate) struct Connection {
     slots: VecDeque<Slot>,
     writes_under_way: usize,
     tickets_made: u64,
-    /// How the client spells its queries: a revocation must repeat that (wire reference 3.4).
-    spelled: BTreeMap<(Path, Tag), QueryText>,
-    outgoing: VecDeque<Utf8Bytes>,
+    spelled: Spelled,
+    /// The text of all requests that are queued or have a slot, in bytes.
+    request_bytes: usize,
+    outgoing: VecDeque<Outgoing>,
+    /// How many of these are reads.
+    reads_outgoing: usize,
+    /// News that the client cannot receive.
+    untold: Vec<EnginePush>,
+}
+
+/// What waits to go out. It is spelled when it goes.
+enum Outgoing {
+    Text(String),
+    News(EnginePush),
+    Answer(RequestNumber, Outcome),
+}
+
+/// What an answer is made of.
+enum Outcome {
+    Answer(Answer),
+    Data(Box<Reading>, Arc<Published>),
 }
 
 /// A request is large, and its place in the queue stays when it has gone: so only a pointer stands there.
 struct Queued {
     number: RequestNumber,
+    /// The length of its text.
+    bytes: usize,
     body: Result<Box<RequestBody>, Failure>,
 }
 
 struct Slot {
     number: RequestNumber,
+    /// The length of its request's text.
+    bytes: usize,
     state: SlotState,
 }
 
 enum SlotState {
     Waiting(Ticket),
+    Listening(Ticket, Path, Option<Tag>),
     Reading(Ticket, Box<Reading>),
     /// The answer, which leaves when all has left that was told before what was asked for was done.
     Settling(Ticket, Answer),
-    Ready(Answer),
+    Ready(Outcome),
 }
 
 /// A read whose turn has not come, and who it is for: by then the connection may be somebody else.
+#[derive(Clone)]
 struct Reading {
     identity: Identity,
     get: Get,
@@ -87,7 +123,7 @@ pub(crate) enum Next {
 }
 
 impl Connection {
-    pub(crate) const fn new(database: Database, gate: Gate, session: SessionId, identity: Identity) -> Self {
+    pub(crate) fn new(database: Database, gate: Gate, session: SessionId, identity: Identity) -> Self {
         Self {
             database,
             gate,
@@ -97,24 +133,60 @@ impl Connection {
             slots: VecDeque::new(),
             writes_under_way: 0,
             tickets_made: 0,
-            spelled: BTreeMap::new(),
+            spelled: Spelled::default(),
+            request_bytes: 0,
             outgoing: VecDeque::new(),
+            reads_outgoing: 0,
+            untold: Vec::new(),
         }
     }
 
     /// Whether it can take another message.
     pub(crate) fn has_room(&self) -> bool {
-        self.queued.len() + self.slots.len() < REQUESTS_MAX
+        self.queued.len() + self.slots.len() < REQUESTS_MAX && self.request_bytes < REQUEST_BYTES_MAX
+    }
+
+    /// Whether it can take more news before those that it has have gone out: a read holds on to a whole tree.
+    pub(crate) const fn takes_more(&self) -> bool {
+        self.reads_outgoing == 0
     }
 
     /// The next message to the client: bytes that it may share with the messages to others.
     pub(crate) fn next_outgoing(&mut self) -> Option<Utf8Bytes> {
-        self.outgoing.pop_front()
+        loop {
+            return Some(match self.outgoing.pop_front()? {
+                Outgoing::Text(text) => text.into(),
+                Outgoing::News(push) => match news::text_of_push(&push) {
+                    Ok(text) => text,
+                    Err(TooLong) => {
+                        self.untold.push(push);
+                        continue;
+                    }
+                },
+                Outgoing::Answer(number, Outcome::Answer(answer)) => {
+                    Response { number, answer }.to_text().into()
+                }
+                Outgoing::Answer(number, Outcome::Data(reading, published)) => {
+                    self.reads_outgoing -= 1;
+                    Response { number, answer: reading.answer(&published) }.to_text().into()
+                }
+            });
+        }
+    }
+
+    /// Ends the listens whose news the client cannot receive, as if they were no longer allowed: it must neither believe
+    /// that it is up to date, nor come back and ask the same again.
+    pub(crate) async fn give_up_untold(&mut self) -> Result<(), Stopped> {
+        for EnginePush { body, tag } in std::mem::take(&mut self.untold) {
+            tracing::warn!(at = %body.at, "a listen ends, because there is more than clients can receive");
+            self.database.tell(self.session, SessionMessage::GiveUp(body.at.clone(), tag)).await?;
+        }
+        Ok(())
     }
 
     /// Tells the client something about the connection.
     pub(crate) fn say(&mut self, control: &ServerControl) {
-        self.outgoing.push_back(control.to_text().into());
+        self.outgoing.push_back(Outgoing::Text(control.to_text()));
     }
 
     /// Takes a message of the client.
@@ -127,11 +199,11 @@ impl Connection {
 
     /// Puts what a message asks for into the queue. No future: that would have room for a message as long as it lives.
     fn read_message(&mut self, message: Assembled<'_>) -> Next {
-        let message = match message {
-            Assembled::Message(message) => ClientMessage::parse(&message, &REQUEST),
+        let (message, bytes) = match message {
+            Assembled::Message(message) => (ClientMessage::parse(&message, &REQUEST), message.len()),
             Assembled::TooBig { start, .. } => {
                 let Some(number) = number_of(&start) else { return Next::Close };
-                self.queued.push_back(Queued { number, body: Err(Status::WriteTooBig.into()) });
+                self.enqueue(number, 0, Err(Status::WriteTooBig.into()));
                 return Next::GoOn;
             }
         };
@@ -141,10 +213,11 @@ impl Connection {
             }
             Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
             Ok(ClientMessage::Request(hearth_wire::Request { number, body })) => {
-                self.queued.push_back(Queued { number, body: Ok(Box::new(body)) });
+                self.enqueue(number, bytes, Ok(Box::new(body)));
             }
             Err(Refused::Request { number, error }) => {
-                self.queued.push_back(Queued { number, body: Err(Failure::from(&error)) });
+                let failure = Failure::from(&error);
+                self.enqueue(number, failure.text.len(), Err(failure));
             }
             Err(Refused::Unknown { .. }) => {}
             Err(Refused::Broken { .. }) => return Next::Close,
@@ -156,10 +229,10 @@ impl Connection {
     pub(crate) async fn deliver(&mut self, delivery: Delivery) -> Result<Next, Stopped> {
         for item in delivery.items {
             match item {
-                Item::Push(push) => self.outgoing.push_back(news::text_of_push(&push)),
+                Item::Push(push) => self.outgoing.push_back(Outgoing::News(push)),
                 Item::Revoked(Revoked { at, tag, .. }) => {
-                    let query = tag.and_then(|tag| self.spelled.remove(&(at.clone(), tag)));
-                    self.outgoing.push_back(Push::Cancel { at, query }.to_text().into());
+                    let query = tag.and_then(|tag| self.spelled.remove(&at, tag));
+                    self.outgoing.push_back(Outgoing::Text(Push::Cancel { at, query }.to_text()));
                 }
                 // Neither yes nor no: clients send again what was not answered when they come back.
                 Item::Answer(EngineAnswer::Write(_, Err(Refusal::InDoubt))) => return Ok(Next::Close),
@@ -203,19 +276,26 @@ impl Connection {
         self.database.tell(self.session, SessionMessage::Close).await
     }
 
+    fn enqueue(&mut self, number: RequestNumber, bytes: usize, body: Result<Box<RequestBody>, Failure>) {
+        self.request_bytes += bytes;
+        self.queued.push_back(Queued { number, bytes, body });
+    }
+
     /// Begins what can be begun, and lets go what is answered.
     async fn proceed(&mut self) -> Result<(), Stopped> {
-        while let Some(Queued { number, body }) =
-            self.queued.pop_front_if(|queued| self.writes_under_way == 0 || !queued.waits_for_writes())
-        {
+        self.let_go();
+        while let Some(Queued { number, bytes, body }) = self.queued.pop_front_if(|queued| {
+            (self.writes_under_way == 0 || !queued.waits_for_writes())
+                && (self.slots.is_empty() || !queued.is_alone())
+        }) {
             let state = match body {
                 // In a box, since most connections mostly have nothing to begin and should not be as large as if they had.
                 Ok(body) => Box::pin(self.begin(*body)).await?,
-                Err(failure) => SlotState::Ready(Answer::Failed(failure)),
+                Err(failure) => SlotState::Ready(Outcome::Answer(Answer::Failed(failure))),
             };
-            self.slots.push_back(Slot { number, state });
+            self.slots.push_back(Slot { number, bytes, state });
+            self.let_go();
         }
-        self.let_go();
         Ok(())
     }
 
@@ -246,7 +326,7 @@ impl Connection {
             RequestBody::Unlisten(unlisten) => {
                 let tag = unlisten.kind.tag().map(|tag| Tag(tag.0));
                 if let Some(tag) = tag {
-                    self.spelled.remove(&(unlisten.at.clone(), tag));
+                    drop(self.spelled.remove(&unlisten.at, tag));
                 }
                 self.database.tell(self.session, SessionMessage::Unlisten(unlisten.at, tag)).await?;
                 self.settle(Answer::Done).await
@@ -265,7 +345,7 @@ impl Connection {
                 self.settle(Answer::Unauthenticated).await
             }
             RequestBody::Stats(_) | RequestBody::AppCheck(_) | RequestBody::UnAppCheck => {
-                Ok(SlotState::Ready(Answer::Done))
+                Ok(SlotState::Ready(Outcome::Answer(Answer::Done)))
             }
         }
     }
@@ -284,8 +364,10 @@ impl Connection {
 
     async fn begin_listen(&mut self, listen: hearth_wire::Listen) -> Result<SlotState, Stopped> {
         let ticket = self.new_ticket();
-        if let ListenKind::Tagged { tag, spelled, .. } = &listen.kind {
-            self.spelled.insert((listen.at.clone(), Tag(tag.0)), spelled.clone());
+        if let ListenKind::Tagged { tag, spelled, .. } = &listen.kind
+            && let Err(failure) = self.spelled.insert(&listen.at, Tag(tag.0), spelled.clone())
+        {
+            return Ok(SlotState::Ready(Outcome::Answer(Answer::Failed(failure))));
         }
         let listen = Listen {
             query: listen.kind.query().clone(),
@@ -296,8 +378,9 @@ impl Connection {
             }),
             at: listen.at,
         };
+        let state = SlotState::Listening(ticket, listen.at.clone(), listen.tag);
         self.database.tell(self.session, SessionMessage::Listen(ticket, listen)).await?;
-        Ok(SlotState::Waiting(ticket))
+        Ok(state)
     }
 
     /// Lets an answer wait for the news that are under way: what is told of a listener behind its end, or to whom the
@@ -309,17 +392,20 @@ impl Connection {
     }
 
     /// Answers, from what was published in its turn, what waits for that.
-    fn read(&mut self, ticket: Ticket, published: &Published) {
+    fn read(&mut self, ticket: Ticket, published: &Arc<Published>) {
         for slot in &mut self.slots {
-            let answer = match &slot.state {
-                SlotState::Reading(own, reading) if *own == ticket => reading.answer(published),
-                SlotState::Settling(own, answer) if *own == ticket => answer.clone(),
+            let outcome = match &slot.state {
+                SlotState::Reading(own, reading) if *own == ticket => {
+                    Outcome::Data(reading.clone(), published.clone())
+                }
+                SlotState::Settling(own, answer) if *own == ticket => Outcome::Answer(answer.clone()),
                 SlotState::Reading(..)
                 | SlotState::Settling(..)
                 | SlotState::Waiting(_)
+                | SlotState::Listening(..)
                 | SlotState::Ready(_) => continue,
             };
-            slot.state = SlotState::Ready(answer);
+            slot.state = SlotState::Ready(outcome);
             return;
         }
     }
@@ -355,16 +441,21 @@ impl Connection {
     }
 
     fn fill(&mut self, ticket: Ticket, answer: Answer) {
-        let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own) if own == ticket);
+        let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own) | SlotState::Listening(own, ..) if own == ticket);
         if let Some(slot) = self.slots.iter_mut().find(waits) {
-            slot.state = SlotState::Ready(answer);
+            if let (SlotState::Listening(_, at, Some(tag)), Answer::Failed(_)) = (&slot.state, &answer) {
+                drop(self.spelled.remove(at, *tag));
+            }
+            slot.state = SlotState::Ready(Outcome::Answer(answer));
         }
     }
 
     fn let_go(&mut self) {
         while let Some(Slot { state: SlotState::Ready(_), .. }) = self.slots.front() {
-            if let Some(Slot { number, state: SlotState::Ready(answer) }) = self.slots.pop_front() {
-                self.outgoing.push_back(Response { number, answer }.to_text().into());
+            if let Some(Slot { number, bytes, state: SlotState::Ready(outcome) }) = self.slots.pop_front() {
+                self.request_bytes -= bytes;
+                self.reads_outgoing += usize::from(matches!(outcome, Outcome::Data(..)));
+                self.outgoing.push_back(Outgoing::Answer(number, outcome));
             }
         }
     }
@@ -377,6 +468,23 @@ impl Queued {
             Ok(body) => !is_write(body),
             Err(_) => false,
         }
+    }
+
+    /// Whether nothing else may be under way when it begins: what is published in its turn is kept for it, and one
+    /// connection must not keep a thousand trees.
+    fn is_alone(&self) -> bool {
+        self.body.as_ref().is_ok_and(|body| match **body {
+            RequestBody::Get(_) | RequestBody::Unlisten(_) | RequestBody::Auth(_) | RequestBody::Unauth => {
+                true
+            }
+            RequestBody::Put(_)
+            | RequestBody::Merge(_)
+            | RequestBody::OnDisconnect(_)
+            | RequestBody::Listen(_)
+            | RequestBody::Stats(_)
+            | RequestBody::AppCheck(_)
+            | RequestBody::UnAppCheck => false,
+        })
     }
 }
 

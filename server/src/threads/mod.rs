@@ -81,6 +81,8 @@ pub(crate) enum SessionMessage {
     Read(Ticket),
     /// It no longer listens.
     Unlisten(Path, Option<Tag>),
+    /// Its client cannot receive what is new at this place.
+    GiveUp(Path, Option<Tag>),
     /// Its queue is empty again.
     Drained,
 }

@@ -41,17 +41,24 @@ impl Outboxes for Queues {
         let Some(outbox) = self.by_session.get(&session) else {
             return Ok(()); // It is gone.
         };
-        match outbox.queue.try_send(delivery) {
-            Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
-            Err(TrySendError::Full(delivery)) => {
-                outbox.is_lagging.store(true, Ordering::Release);
-                Err(delivery)
+        let is_empty = || outbox.queue.capacity() == outbox.queue.max_capacity();
+        let refused = if delivery.is_heavy() && !is_empty() {
+            delivery
+        } else {
+            match outbox.queue.try_send(delivery) {
+                Ok(()) | Err(TrySendError::Closed(_)) => return Ok(()),
+                Err(TrySendError::Full(delivery)) => delivery,
             }
+        };
+        outbox.is_lagging.swap(true, Ordering::SeqCst);
+        // Whoever has taken the last of the queue before it could see that would wait for ever.
+        if is_empty() && outbox.is_lagging.swap(false, Ordering::SeqCst) {
+            return match outbox.queue.try_send(refused) {
+                Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
+                Err(TrySendError::Full(_)) => unreachable!("nobody else fills the queue, and it was empty"),
+            };
         }
-    }
-
-    fn show(&mut self, published: &Arc<Published>) {
-        self.published.store(published.clone());
+        Err(refused)
     }
 
     fn cut(&mut self, session: SessionId) {
@@ -63,6 +70,10 @@ impl Outboxes for Queues {
             cut = self.cut,
             "a connection is closed because it takes too little of what it is told"
         );
+    }
+
+    fn show(&mut self, published: &Arc<Published>) {
+        self.published.store(published.clone());
     }
 }
 
@@ -132,6 +143,7 @@ fn follow(own: &mut Own, session: SessionId, message: SessionMessage) {
         SessionMessage::Listen(ticket, listen) => publisher.listen(now_ms(), session, ticket, listen, queues),
         SessionMessage::Read(ticket) => publisher.read(session, ticket, queues),
         SessionMessage::Unlisten(at, tag) => publisher.unlisten(session, &at, tag),
+        SessionMessage::GiveUp(at, tag) => publisher.end_listens_above(session, &at, tag, queues),
         SessionMessage::Drained => publisher.drained(now_ms(), session, queues),
     }
 }

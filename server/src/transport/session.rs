@@ -107,10 +107,11 @@ impl Session {
         self.deliveries.recv().await
     }
 
-    /// Takes news, and all others that are there by now: they can go out in one piece.
+    /// Takes news, and others that are there by now: they can go out in one piece.
     pub(super) async fn take(&mut self, news: Delivery) -> Result<Next, Stopped> {
         let mut next = self.connection.deliver(news).await?;
         while next == Next::GoOn
+            && self.connection.takes_more()
             && let Ok(more) = self.deliveries.try_recv()
         {
             next = self.connection.deliver(more).await?;
@@ -125,7 +126,8 @@ impl Session {
 
     /// All that was taken has gone out: what found no room meanwhile can be made up for.
     pub(super) async fn drained(&mut self) -> Result<(), Stopped> {
-        if self.is_lagging.swap(false, Ordering::AcqRel) {
+        self.connection.give_up_untold().await?;
+        if self.deliveries.is_empty() && self.is_lagging.swap(false, Ordering::SeqCst) {
             self.database.tell(self.id, SessionMessage::Drained).await?;
         }
         Ok(())

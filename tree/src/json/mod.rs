@@ -3,6 +3,7 @@
 //! Why no generic value in between: a body of 100 MB would be built twice, and the generic value forgets what this data
 //! model cares about (duplicate keys, 64-bit integers, where in the text something stands).
 
+mod bounded;
 mod error;
 mod expected;
 mod format;
@@ -18,6 +19,7 @@ mod update;
 mod write;
 mod write_draft;
 
+pub use bounded::{BoundedText, OverBound};
 pub use error::{Problem, ReadError};
 pub use format::{Compact, Pretty};
 pub use place::Place;

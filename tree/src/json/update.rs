@@ -7,6 +7,7 @@ use super::object::Content;
 use super::read::Reader;
 use crate::draft::{Draft, Pending};
 use crate::key::KeyError;
+use crate::limits::UPDATE_KEYS_MAX;
 use crate::path::{Path, PathError, RelativePath};
 use crate::scalar::{Priority, Scalar};
 use crate::write::{Assignment, Part, Target, Update, WriteError};
@@ -28,8 +29,13 @@ impl UpdateParts {
     /// The update of places below `at`.
     ///
     /// # Errors
-    /// [`WriteError`] names a place that is too deep there, or two places of which one covers the other.
+    /// [`WriteError`] names a place that is too deep there, or two places of which one covers the other; or says that the
+    /// paths would have more than [`UPDATE_KEYS_MAX`] keys.
     pub fn at(self, at: &Path) -> Result<Update, WriteError> {
+        let keys = self.0.iter().map(|(below, _)| at.keys().len() + below.keys().len()).sum();
+        if UPDATE_KEYS_MAX < keys {
+            return Err(WriteError::TooManyKeys { keys });
+        }
         let assign = |(below, to)| {
             let at = at.join(&below)?;
             match to {
@@ -55,7 +61,10 @@ impl Parts<'_> {
         target: &Target<RelativePath>,
         members: &mut A,
     ) -> Result<To, A::Error> {
-        self.0.count()?;
+        // Each key of its path is a node, where nothing is by now.
+        for _ in 0..target.path.keys().len().max(1) {
+            self.0.count()?;
+        }
         match target.part {
             Part::Priority => members.next_value_seed(Read(PriorityValue(&mut *self.0))).map(To::Priority),
             Part::Value => {

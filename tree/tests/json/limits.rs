@@ -178,8 +178,10 @@ fn nodes_are_counted_while_they_are_read() {
         check("nodes", read, &found, refusal.as_deref());
     }
     for (read, nodes_max, fits) in [
-        (r#"{"a":1,"b/c":null,"d/.priority":2}"#, 3, true),
-        (r#"{"a":1,"b/c":null,"d/.priority":2}"#, 2, false),
+        (r#"{"a":1,"b/c":null,"d/.priority":2}"#, 4, true),
+        (r#"{"a":1,"b/c":null,"d/.priority":2}"#, 3, false),
+        (r#"{"a/b/c/d":1}"#, 4, true),
+        (r#"{"a/b/c/d":1}"#, 3, false),
         (r#"{"a":{"b":1},"c":2}"#, 3, true),
         (r#"{"a":{"b":1},"c":2}"#, 2, false),
     ] {

@@ -5,7 +5,7 @@
 
 use super::{RangeData, push};
 use crate::number::Tag;
-use crate::text::{PlaceBelow, Post, Shown, Unrooted, encode};
+use crate::text::{PlaceBelow, Post, Shown, TooLong, Unrooted, encode, encode_received};
 use hearth_tree::{Edit, Form, Json, Node, Part, Path, To};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -30,15 +30,29 @@ struct Fields<P, D> {
 impl Body {
     /// `d`: what a place, or its priority, is now. O(nodes).
     pub fn set(edit: &Edit) -> Self {
-        let p = Shown(EditedPlace(edit));
-        Self { text: encode(&push("d", Fields { p, d: Content(&edit.to) })) }
+        Self { text: encode(&message_of_set(edit)) }
+    }
+
+    /// As [`Body::set`], for clients.
+    ///
+    /// # Errors
+    /// [`TooLong`], if they could not receive it.
+    pub fn received_set(edit: &Edit) -> Result<Self, TooLong> {
+        Ok(Self { text: encode_received(&message_of_set(edit))? })
     }
 
     /// `m`: what several places, all of them below `at`, are now. Clients apply all of it together. The priority of
     /// `at` itself may be among them; its value may not, that is a [`Body::set`]. O(nodes).
     pub fn merge(at: &Path, edits: &[Edit]) -> Self {
-        assert!(!edits.is_empty(), "a merge says something");
-        Self { text: encode(&push("m", Fields { p: Shown(Unrooted(at)), d: Merged { at, edits } })) }
+        Self { text: encode(&message_of_merge(at, edits)) }
+    }
+
+    /// As [`Body::merge`], for clients.
+    ///
+    /// # Errors
+    /// [`TooLong`], if they could not receive it.
+    pub fn received_merge(at: &Path, edits: &[Edit]) -> Result<Self, TooLong> {
+        Ok(Self { text: encode_received(&message_of_merge(at, edits))? })
     }
 
     /// `rm`: what is in some ranges of the leaves below `at`. O(nodes).
@@ -70,6 +84,15 @@ impl Body {
         }
         self.text
     }
+}
+
+fn message_of_set(edit: &Edit) -> impl Serialize {
+    push("d", Fields { p: Shown(EditedPlace(edit)), d: Content(&edit.to) })
+}
+
+fn message_of_merge<'a>(at: &'a Path, edits: &'a [Edit]) -> impl Serialize + use<'a> {
+    assert!(!edits.is_empty(), "a merge says something");
+    push("m", Fields { p: Shown(Unrooted(at)), d: Merged { at, edits } })
 }
 
 /// The place of an edit, as a server writes it.

@@ -84,7 +84,9 @@ impl RequestError {
     pub fn status(&self) -> Status {
         match self {
             Self::Unreadable(error) => match error.problem {
-                Problem::TooMany { .. } | Problem::TextTooLong(_) => Status::WriteTooBig,
+                Problem::TooMany { .. }
+                | Problem::TextTooLong(_)
+                | Problem::Write(WriteError::TooManyKeys { .. }) => Status::WriteTooBig,
                 Problem::Syntax { .. }
                 | Problem::Shape { .. }
                 | Problem::Key(_)
@@ -102,6 +104,7 @@ impl RequestError {
                 | Problem::NotObject { .. }
                 | Problem::Write(_) => Status::Invalid,
             },
+            Self::Write(WriteError::TooManyKeys { .. }) => Status::WriteTooBig,
             Self::Info => Status::PermissionDenied,
             Self::UnknownAction { .. }
             | Self::Missing { .. }

@@ -179,7 +179,8 @@ impl Line {
             if let Some(end) = self.read().await? {
                 return Ok(end);
             }
-            if self.tell() {
+            let is_told = self.tell();
+            if is_told || (self.held.is_some() && self.untold.is_empty()) {
                 self.session.drained().await?;
             }
             let is_held = self.held.is_some();

@@ -5,7 +5,7 @@ use super::refused::Refused;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use hearth_tree::{Compact, Form, Json, Key, Node, Pretty};
+use hearth_tree::{BoundedText, Compact, Form, Json, Key, Node, OverBound, Pretty};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -88,29 +88,35 @@ impl Style {
     }
 
     fn spelled(&self, status: StatusCode, shown: &Shown) -> Response {
-        let mut body = Vec::new();
-        let mut content_type = "application/json; charset=utf-8";
-        if let Some(name) = &self.callback {
-            content_type = "application/javascript; charset=utf-8";
-            // The comment keeps the start of the script out of the hands of whoever chose the name.
-            body.extend_from_slice(format!("/**/{name}(").as_bytes());
-        }
-        shown.append_to(&mut body, self.form, self.print == Print::Pretty);
-        if self.callback.is_some() {
-            body.extend_from_slice(b");");
-        }
-        if ANSWER_BYTES_MAX < body.len() {
+        let content_type = match self.callback {
+            None => "application/json; charset=utf-8",
+            Some(_) => "application/javascript; charset=utf-8",
+        };
+        let Ok(body) = self.body(shown) else {
             return Refused::bad(
                 "Data requested exceeds the maximum size that can be accessed with a single request.",
             )
             .into_response();
-        }
+        };
         let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, NO_CACHE)];
         let mut response = (status, headers, body).into_response();
         if let Some(name) = self.download.as_deref().and_then(attachment) {
             response.headers_mut().insert(CONTENT_DISPOSITION, name);
         }
         response
+    }
+
+    fn body(&self, shown: &Shown) -> Result<Vec<u8>, OverBound> {
+        let mut body = BoundedText::up_to(ANSWER_BYTES_MAX);
+        if let Some(name) = &self.callback {
+            // The comment keeps the start of the script out of the hands of whoever chose the name.
+            body.append(format!("/**/{name}(").as_bytes())?;
+        }
+        shown.append_to(&mut body, self.form, self.print == Print::Pretty)?;
+        if self.callback.is_some() {
+            body.append(b");")?;
+        }
+        Ok(body.into_bytes())
     }
 }
 
@@ -133,15 +139,15 @@ fn attachment(name: &str) -> Option<HeaderValue> {
 }
 
 impl Shown {
-    /// Appends the JSON text. O(nodes).
-    pub(super) fn append_to(&self, bytes: &mut Vec<u8>, form: Form, pretty: bool) {
+    /// Appends the JSON text. O(nodes), at most what finds room.
+    pub(super) fn append_to(
+        &self,
+        text: &mut BoundedText,
+        form: Form,
+        pretty: bool,
+    ) -> Result<(), OverBound> {
         let shown = Spelled { shown: self, form };
-        let written = if pretty {
-            shown.serialize(&mut serde_json::Serializer::with_formatter(bytes, Pretty::default()))
-        } else {
-            shown.serialize(&mut serde_json::Serializer::with_formatter(bytes, Compact))
-        };
-        written.expect("a vector takes all bytes, and every key is a text");
+        if pretty { text.append_json(&shown, Pretty::default()) } else { text.append_json(&shown, Compact) }
     }
 }
 

@@ -3,16 +3,23 @@
 use super::answer::Shown;
 use super::changes::edits_of;
 use hearth_engine::Body;
-use hearth_tree::{Edit, Form, Json, Key, Node, Path, RelativePath, To};
+use hearth_tree::{BoundedText, Compact, Edit, Form, Json, Key, Node, OverBound, Path, RelativePath, To};
 
 /// Sent when nothing else was for a while.
 pub(super) const KEEP_ALIVE: &str = "event: keep-alive\ndata: null\n\n";
 /// The last event of a stream that may no longer be read. The reason stands in a comment: old clients want null.
 pub(super) const CANCEL: &str = ": Permission denied\nevent: cancel\ndata: null\n\n";
+/// The same where an event would be longer than an event may be.
+pub(super) const CANCEL_TOO_LONG: &str = ": The specified payload is too large, please request a location with less data.\nevent: cancel\ndata: null\n\n";
 
 /// Appends the events of a piece of news for a stream at a place. Priorities do not show. What is changed together at
 /// several children of one node is one `patch`, unless the stream is a query's, whose children come and go one by one.
-pub(super) fn append_news(text: &mut Vec<u8>, at: &Path, body: &Body, is_query: bool) {
+pub(super) fn append_news(
+    text: &mut BoundedText,
+    at: &Path,
+    body: &Body,
+    is_query: bool,
+) -> Result<(), OverBound> {
     let parts: Vec<(RelativePath, Option<Node>)> = edits_of(body)
         .into_iter()
         .filter_map(|Edit { at: edited, to }| match to {
@@ -22,7 +29,7 @@ pub(super) fn append_news(text: &mut Vec<u8>, at: &Path, body: &Body, is_query: 
         .collect();
     match parent_of_all(&parts).filter(|_| 1 < parts.len() && !is_query) {
         Some(parent) => append_patch(text, parent, &parts),
-        None => parts.iter().for_each(|(below, node)| append_put(text, below, node.as_ref())),
+        None => parts.iter().try_for_each(|(below, node)| append_put(text, below, node.as_ref())),
     }
 }
 
@@ -37,35 +44,45 @@ fn parent_of_all(parts: &[(RelativePath, Option<Node>)]) -> Option<&[Key]> {
         .then_some(keys)
 }
 
-fn append_put(text: &mut Vec<u8>, below: &RelativePath, node: Option<&Node>) {
-    append_event(text, "put", below.keys(), &Shown::Node(node.cloned()), Form::REST);
+fn append_put(text: &mut BoundedText, below: &RelativePath, node: Option<&Node>) -> Result<(), OverBound> {
+    append_event(text, "put", below.keys(), &Shown::Node(node.cloned()), Form::REST)
 }
 
 /// Appends an event with something that can be shown.
-pub(super) fn append_event(text: &mut Vec<u8>, event: &str, at: &[Key], shown: &Shown, form: Form) {
-    append_head(text, event, at);
-    shown.append_to(text, form, false);
-    text.extend_from_slice(b"}\n\n");
+pub(super) fn append_event(
+    text: &mut BoundedText,
+    event: &str,
+    at: &[Key],
+    shown: &Shown,
+    form: Form,
+) -> Result<(), OverBound> {
+    append_head(text, event, at)?;
+    shown.append_to(text, form, false)?;
+    text.append(b"}\n\n")
 }
 
-fn append_patch(text: &mut Vec<u8>, parent: &[Key], parts: &[(RelativePath, Option<Node>)]) {
-    append_head(text, "patch", parent);
+fn append_patch(
+    text: &mut BoundedText,
+    parent: &[Key],
+    parts: &[(RelativePath, Option<Node>)],
+) -> Result<(), OverBound> {
+    append_head(text, "patch", parent)?;
     for (number, (below, node)) in parts.iter().enumerate() {
-        text.push(if number == 0 { b'{' } else { b',' });
-        append_text(text, below.keys().last().map_or("", Key::as_str));
-        text.push(b':');
-        Json::new(node.as_ref(), Form::REST).append_to(text);
+        text.append(if number == 0 { b"{" } else { b"," })?;
+        append_text(text, below.keys().last().map_or("", Key::as_str))?;
+        text.append(b":")?;
+        text.append_json(&Json::new(node.as_ref(), Form::REST), Compact)?;
     }
-    text.extend_from_slice(b"}}\n\n");
+    text.append(b"}}\n\n")
 }
 
-fn append_head(text: &mut Vec<u8>, event: &str, at: &[Key]) {
+fn append_head(text: &mut BoundedText, event: &str, at: &[Key]) -> Result<(), OverBound> {
     let at: Path = at.iter().cloned().collect();
-    text.extend_from_slice(format!("event: {event}\ndata: {{\"path\":").as_bytes());
-    append_text(text, &at.to_string());
-    text.extend_from_slice(b",\"data\":");
+    text.append(format!("event: {event}\ndata: {{\"path\":").as_bytes())?;
+    append_text(text, &at.to_string())?;
+    text.append(b",\"data\":")
 }
 
-fn append_text(text: &mut Vec<u8>, value: &str) {
-    serde_json::to_writer(text, value).expect("a vector takes all bytes");
+fn append_text(text: &mut BoundedText, value: &str) -> Result<(), OverBound> {
+    text.append_json(value, Compact)
 }

@@ -4,7 +4,7 @@ use super::answer::Shown;
 use super::changes::edits_of;
 use super::events::append_event;
 use hearth_engine::Body;
-use hearth_tree::{Change, Form, Key, Node, Path, Snapshot};
+use hearth_tree::{BoundedText, Change, Form, Key, Node, OverBound, Path, Snapshot};
 use std::collections::BTreeSet;
 
 /// What a stream of keys has been told. Keeps the whole node, which it shares with the database.
@@ -17,7 +17,12 @@ pub(super) struct KeysTold {
 impl KeysTold {
     /// Appends the events of a piece of news for a stream at a place: keys that come and go, one by one, or the node
     /// where it is written whole or is no node with children.
-    pub(super) fn append_news(&mut self, text: &mut Vec<u8>, at: &Path, body: &Body) {
+    pub(super) fn append_news(
+        &mut self,
+        text: &mut BoundedText,
+        at: &Path,
+        body: &Body,
+    ) -> Result<(), OverBound> {
         let edits = edits_of(body);
         let below = edits.iter().map(|edit| edit.at.strip(at).unwrap_or_default());
         let touched: BTreeSet<Option<Key>> = below.map(|below| below.keys().first().cloned()).collect();
@@ -28,19 +33,20 @@ impl KeysTold {
         if !self.has_begun || touched.contains(&None) || !had || !has {
             // What lies below the children changes without anything to say.
             if !self.has_begun || before != after {
-                append_event(text, "put", &[], &keys_of(after), Form::REST);
+                append_event(text, "put", &[], &keys_of(after), Form::REST)?;
             }
         } else {
             for key in touched.into_iter().flatten() {
                 let [was, is] = [before, after].map(|node| node.and_then(|node| node.child(&key)).is_some());
                 if was != is {
                     let shown = if is { Shown::True } else { Shown::Node(None) };
-                    append_event(text, "put", &[key], &shown, Form::REST);
+                    append_event(text, "put", &[key], &shown, Form::REST)?;
                 }
             }
         }
         self.has_begun = true;
         self.seen = later;
+        Ok(())
     }
 }
 

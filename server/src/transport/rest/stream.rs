@@ -1,6 +1,6 @@
 //! Event streams: a session with one listener (rest reference 5).
 
-use super::events::{CANCEL, KEEP_ALIVE, append_news};
+use super::events::{CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, append_news};
 use super::keys::KeysTold;
 use super::query::wanted_of;
 use super::refused::Refused;
@@ -13,7 +13,7 @@ use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Answer, Delivery, Item, Listen, Push, SessionId, Tag, Ticket};
-use hearth_tree::{Part, Path};
+use hearth_tree::{BoundedText, OverBound, Part, Path};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,8 +23,10 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
 /// Deliveries that wait for a stream. One that falls further behind gets one difference instead.
 const OUTBOX: usize = 64;
-/// Pieces that wait for the network.
-const PIECES: usize = 4;
+/// Pieces that wait for the network. Each may be large, and one more is at the network and another in the making.
+const PIECES: usize = 1;
+/// Longest piece, in bytes; the events that are told together are one (rest reference 5.3).
+const PIECE_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// How long a client may take nothing.
 const STALL: Duration = Duration::from_secs(60);
 const LISTEN: Ticket = Ticket(0);
@@ -131,18 +133,26 @@ impl Stream {
     async fn run(&mut self, begun: Begun) -> Result<(), Stopped> {
         let mut begun = Some(begun);
         loop {
-            let mut text = Vec::new();
+            let mut text = BoundedText::up_to(PIECE_BYTES_MAX);
             let mut next = Next::GoOn;
             tokio::select! {
                 () = self.pieces.closed() => return Ok(()),
                 () = self.stay.closing() => return Ok(()),
                 delivery = self.deliveries.recv() => match delivery {
                     None => return Ok(()),
-                    Some(delivery) => next = self.told.append(&mut text, delivery, &mut begun),
+                    Some(delivery) => match self.told.append(&mut text, delivery, &mut begun) {
+                        Ok(told) => next = told,
+                        Err(OverBound) => {
+                            self.send(CANCEL_TOO_LONG.into()).await;
+                            return Ok(());
+                        }
+                    },
                 },
-                _ = self.silence.tick() => text.extend_from_slice(KEEP_ALIVE.as_bytes()),
+                _ = self.silence.tick() => {
+                    text.append(KEEP_ALIVE.as_bytes()).expect("nothing was appended before");
+                }
             }
-            if !text.is_empty() && !self.send(text).await {
+            if !text.is_empty() && !self.send(text.into_bytes()).await {
                 return Ok(());
             }
             if next == Next::End {
@@ -166,29 +176,34 @@ impl Stream {
 }
 
 impl Told {
-    fn append(&mut self, text: &mut Vec<u8>, delivery: Delivery, begun: &mut Option<Begun>) -> Next {
+    fn append(
+        &mut self,
+        text: &mut BoundedText,
+        delivery: Delivery,
+        begun: &mut Option<Begun>,
+    ) -> Result<Next, OverBound> {
         for item in delivery.items {
             match item {
                 Item::Push(Push { body, .. }) => match &mut self.keys {
-                    Some(keys) => keys.append_news(text, &self.at, &body),
-                    None => append_news(text, &self.at, &body, self.is_query),
+                    Some(keys) => keys.append_news(text, &self.at, &body)?,
+                    None => append_news(text, &self.at, &body, self.is_query)?,
                 },
                 Item::Revoked(_) => {
-                    text.extend_from_slice(CANCEL.as_bytes());
-                    return Next::End;
+                    text.append(CANCEL.as_bytes())?;
+                    return Ok(Next::End);
                 }
                 Item::Answer(Answer::Listen(_, outcome)) => {
                     let outcome = outcome.map_err(|refusal| Refused::of_listen(&refusal));
                     let next = if outcome.is_ok() { Next::GoOn } else { Next::End };
                     let is_gone = begun.take().is_some_and(|begun| begun.send(outcome.map(|_| ())).is_err());
                     if is_gone || next == Next::End {
-                        return Next::End;
+                        return Ok(Next::End);
                     }
                 }
                 // A stream writes nothing, and reads nothing else.
                 Item::Answer(Answer::Write(..) | Answer::Read(..)) => {}
             }
         }
-        Next::GoOn
+        Ok(Next::GoOn)
     }
 }

@@ -19,13 +19,15 @@ use hearth_tree::{
     Target, Write, read_priority, read_update, read_value,
 };
 use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
 /// Largest body (rest reference 7.5).
 const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// A body that takes longer to read is read where nobody waits.
 const BODY_BYTES_QUICK: usize = 64 * 1024;
-/// How long the next piece of a body may take.
-const PIECE: Duration = Duration::from_secs(60);
+/// How long so much of a body may take: nobody holds a body in memory by adding a byte now and then.
+const PART: Duration = Duration::from_secs(60);
+const PART_BYTES: usize = 64 * 1024;
 
 /// A method that writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,8 +149,9 @@ pub(super) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>
     }
     let mut bytes = Vec::new();
     let mut pieces = body.into_data_stream();
+    let (mut until, mut enough) = (Instant::now() + PART, PART_BYTES);
     loop {
-        let piece = tokio::time::timeout(PIECE, pieces.next()).await;
+        let piece = timeout_at(until, pieces.next()).await;
         let piece = piece
             .map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come"))?;
         match piece {
@@ -160,6 +163,9 @@ pub(super) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>
                     return Err(too_large());
                 }
                 bytes.extend_from_slice(&piece);
+                if enough <= bytes.len() {
+                    (until, enough) = (Instant::now() + PART, bytes.len() + PART_BYTES);
+                }
             }
         }
     }
@@ -266,4 +272,33 @@ fn stale(asked: &Asked, tree: &Snapshot) -> Response {
     let node = tree.get(&asked.target.path).cloned();
     let etag = etag_of(node.as_ref());
     asked.style.respond(StatusCode::PRECONDITION_FAILED, &Shown::Node(node), Some(&etag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Bytes;
+    use futures_util::stream;
+    use std::convert::Infallible;
+    use tokio::time::sleep;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_trickles_is_given_up() {
+        for (piece_bytes, pause_s, expected) in [
+            (1, 5, None),
+            (1, 7, Some(StatusCode::REQUEST_TIMEOUT)),
+            (1, 61, Some(StatusCode::REQUEST_TIMEOUT)),
+            (PART_BYTES, 59, None),
+            (PART_BYTES / 2, 29, None),
+            (PART_BYTES / 2, 31, Some(StatusCode::REQUEST_TIMEOUT)),
+        ] {
+            let pieces = stream::iter(0..10).then(move |_| async move {
+                sleep(Duration::from_secs(pause_s)).await;
+                Ok::<_, Infallible>(Bytes::from(vec![b'1'; piece_bytes]))
+            });
+            let read = read_body(&HeaderMap::new(), Body::from_stream(pieces)).await;
+            let found = read.err().map(|refused| refused.status);
+            assert_eq!(found, expected, "{piece_bytes} bytes every {pause_s} s");
+        }
+    }
 }
