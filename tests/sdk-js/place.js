@@ -5,7 +5,6 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -13,45 +12,23 @@ import { deleteApp, initializeApp, setLogLevel } from 'firebase/app';
 import {
   connectDatabaseEmulator, getDatabase, onChildAdded, onChildChanged, onChildMoved, onChildRemoved, onValue, ref, set,
 } from 'firebase/database';
+import { HEARTH, WITNESS, start } from './program.js';
 import { Socket } from './socket.js';
 import { within } from './within.js';
 
 export { within };
 
-const BINARY = process.env.HEARTH_BIN ?? fileURLToPath(new URL('../../target/debug/hearth', import.meta.url));
-const WITNESS = path.join(path.dirname(BINARY), 'hearth-witness');
 /** How long a whole test may take. The machine may be busy with other things. */
 const TEST_MS = 60_000;
 
 // The client warns about every refusal, and here most refusals are wanted.
 setLogLevel('silent');
 
-/** Starts a program that says where it listens. `end` ends it, and resolves with its exit code or its signal. */
-async function start(program, ...args) {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
-  process.once('exit', () => child.kill('SIGKILL'));
-  const address = new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`${program} ended at once, with ${code}`)));
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const found = /^listening on (http:\S+)$/.exec(line);
-      if (found) resolve(found[1]);
-    });
-  });
-  const end = (signal) => {
-    child.stdin.end();
-    if (signal) child.kill(signal);
-    return within(ended, `the end of ${program}`);
-  };
-  return { url: await within(address, `the address of ${program}`), end };
-}
-
 /** A server with these options, behind a witness, until the tests of this file are over. Resolves with its address. */
 export async function serve(...options) {
   const started = (async () => {
-    const server = await start(BINARY, 'dev', '--memory', '--port', '0', ...options);
-    return { server, witness: await start(WITNESS, server.url) };
+    const server = await start(HEARTH, ['dev', '--memory', '--port', '0', ...options], { stderr: 'inherit' });
+    return { server, witness: await start(WITNESS, [server.url], { stderr: 'inherit' }) };
   })();
   after(async () => {
     const { server, witness } = await started;
