@@ -111,6 +111,14 @@ pub enum FindError {
         /// What was asked for.
         name: String,
     },
+    /// None has that name, and there are too many to make another one.
+    #[error(
+        "there is no database `{name}` here, and with {DATABASES_MAX} others no more are made: this server has to be started anew"
+    )]
+    TooMany {
+        /// What was asked for.
+        name: String,
+    },
     /// Too late.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -140,6 +148,10 @@ pub struct Databases {
 
 /// What the database without a name is called.
 const DEFAULT: &str = "default";
+
+/// Most databases that are made by use. Whoever asks for one needs to be nobody for that, and even an empty one is kept
+/// and looked at.
+const DATABASES_MAX: usize = 10_000;
 
 /// Session ids of one start of a server; then come those of the next one. More than a server has in years.
 const SESSIONS_PER_START: u64 = 1 << 40;
@@ -230,6 +242,10 @@ impl Databases {
         if !self.exists(name) {
             return Err(FindError::Unknown { name: name.into() });
         }
+        // Those that are listed are as many as their owner wants.
+        if self.naming == Naming::OnUse && DATABASES_MAX <= self.by_name.len() {
+            return Err(FindError::TooMany { name: name.into() });
+        }
         let door = self.door.load_full();
         let made = self.make(name, &door).await?;
         // Of two who made it at once the first counts; the other's stays empty and unknown.
@@ -271,5 +287,28 @@ impl Databases {
         let open = ToCommitter::Open(id, name.into(), door.clone());
         threads.committer.send(open).await.map_err(|_| Stopped)?;
         Ok(Database { id, threads, published, has_own_rules: Arc::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn databases_are_made_by_use_until_there_are_too_many() {
+        let find = async |databases: &Databases, name: String| {
+            let name = Namespace::parse(&name).expect("it is one");
+            databases.find(&Addressed::Named(name)).await.err()
+        };
+        let (threads, _running) = Threads::in_memory();
+        let databases = Databases::new(threads, Beginning::default(), Door::Open, Naming::OnUse);
+        for made in 0..DATABASES_MAX {
+            assert_eq!(find(&databases, format!("n{made}")).await, None, "{made}");
+        }
+        for (name, expected) in
+            [("n0", None), ("another", Some(FindError::TooMany { name: "another".into() })), ("n9999", None)]
+        {
+            assert_eq!(find(&databases, name.into()).await, expected, "{name}");
+        }
     }
 }

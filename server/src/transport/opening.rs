@@ -31,7 +31,7 @@ impl Opening {
         let database = server.databases.find(&name).await.map_err(|error| {
             let status = match error {
                 FindError::Unknown { .. } => StatusCode::NOT_FOUND,
-                FindError::Stopped(_) => StatusCode::SERVICE_UNAVAILABLE,
+                FindError::TooMany { .. } | FindError::Stopped(_) => StatusCode::SERVICE_UNAVAILABLE,
             };
             (status, format!("{error}\n")).into_response()
         })?;

@@ -102,6 +102,7 @@ impl From<FindError> for Refused {
     fn from(error: FindError) -> Self {
         match error {
             FindError::Unknown { .. } => Self::new(StatusCode::NOT_FOUND, NO_DATABASE),
+            FindError::TooMany { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
             FindError::Stopped(stopped) => stopped.into(),
         }
     }
