@@ -1,7 +1,7 @@
 //! The binary `hearth`.
 
 use hearth::command::Command;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
@@ -12,7 +12,8 @@ async fn main() -> ExitCode {
         Err(exit) => return exit,
     };
     let filter = EnvFilter::try_from_env("HEARTH_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).init();
+    let is_seen = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(is_seen).with_env_filter(filter).init();
     match command.run().await {
         Ok(exit) => exit,
         Err(error) => {

@@ -63,7 +63,11 @@ impl Cover {
         if failed != 0 {
             writeln!(out, "{failed} tests failed; `test` says why")?;
         }
-        let enough = self.fail_under <= percent(&points);
+        let covered = percent(&points);
+        let enough = self.fail_under <= covered;
+        if !enough {
+            writeln!(out, "{covered:.1} % is covered; `--fail-under {}` asks for more", self.fail_under)?;
+        }
         Ok(if enough && failed == 0 { Exit::Fine } else { Exit::Found })
     }
 }

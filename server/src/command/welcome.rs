@@ -19,14 +19,12 @@ fn of_data(found: &Found) -> Option<(String, String)> {
         Found::Memory => None,
         Found::New { folder } => Some((format!("`{}`", folder.display()), "new".into())),
         Found::Kept { folder, databases, commits, has_checkpoint, log_bytes, sessions, is_stopped, took } => {
-            let tenths = log_bytes / 100_000;
             let mut text = format!(
-                "{} in {} recovered from {}{}.{} MB of log in {} ms",
-                counted(*commits, "commit"),
+                "{} in {} recovered from {}{} kB of log in {} ms",
+                counted(*commits, "write"),
                 counted(*databases, "database"),
                 if *has_checkpoint { "a checkpoint and " } else { "" },
-                tenths / 10,
-                tenths % 10,
+                log_bytes.div_ceil(1_000),
                 took.as_millis()
             );
             if !is_stopped {
@@ -47,7 +45,7 @@ fn counted(count: u64, noun: &str) -> String {
 
 fn of_dev(dev: &Dev, found: &Found, address: SocketAddr) -> String {
     let here = reachable(address);
-    let (url, host, port) = (format!("http://{here}"), here.ip(), here.port());
+    let url = format!("http://{here}");
     let mut text = format!("hearth {} for development\n\n", env!("CARGO_PKG_VERSION"));
     match &dev.rules {
         None => {
@@ -86,7 +84,10 @@ fn of_dev(dev: &Dev, found: &Found, address: SocketAddr) -> String {
         format_args!("  Watch     curl -N{admin} -H 'Accept: text/event-stream' '{url}/hello.json?ns=demo'"),
     );
     line(&mut text, format_args!("  Write     curl -X PUT{admin} -d '\"world\"' '{url}/hello.json?ns=demo'"));
-    line(&mut text, format_args!("  Your app  connectDatabaseEmulator(getDatabase(app), '{host}', {port})"));
+    line(
+        &mut text,
+        format_args!("  Your app  getDatabase(initializeApp({{ databaseURL: '{url}?ns=demo' }}))"),
+    );
     let other = if url == DEFAULT_URL { String::new() } else { format!("VITE_HEARTH_URL={url} ") };
     line(&mut text, format_args!("  The chat  cd examples/chat && npm install && {other}npm start"));
     text += "\nCtrl-C ends it.\n\n";

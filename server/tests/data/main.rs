@@ -29,7 +29,7 @@ fn what_was_confirmed_is_there_after_a_kill() {
     server.kill();
 
     let mut server = Running::on(&folder);
-    server.says("4 commits in 2 databases recovered from 1.5 MB of log");
+    server.says("4 writes in 2 databases recovered from 1501 kB of log");
     server.says("the last server was cut off");
     for (path, body) in [
         ("/a.json?ns=one", "{\"b\":{\"d\":[true,\"x\"]}}"),
@@ -44,7 +44,7 @@ fn what_was_confirmed_is_there_after_a_kill() {
     assert_eq!(server.stop(), Some(0));
 
     let mut server = Running::on(&folder);
-    assert!(!server.says("5 commits in 3 databases recovered").contains("cut off"));
+    assert!(!server.says("5 writes in 3 databases recovered").contains("cut off"));
     assert_eq!(server.ask("GET", "/g.json?ns=three", ""), (200, "1".into()));
 }
 
@@ -56,7 +56,7 @@ fn reading_leaves_nothing_on_the_disk() {
     assert_eq!(server.ask("DELETE", "/a.json?ns=two", "").0, 200);
     assert_eq!(server.stop(), Some(0));
     let mut server = Running::on(&folder);
-    server.says("0 commits in 0 databases");
+    server.says("0 writes in 0 databases");
 }
 
 #[test]

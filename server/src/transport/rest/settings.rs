@@ -75,6 +75,8 @@ async fn write_rules(server: &Server, asked: &Asked<()>, body: Body) -> Result<R
         for risk in rules.lint().iter().filter(|warning| warning.lint.is_risk()) {
             tracing::warn!(%risk, "rules that were stored are open");
         }
+        // Said each time: who believes that they stay would find the database open after a restart.
+        tracing::warn!("rules that were stored end with the server; `--rules FILE` holds after a restart");
         database.store_rules(server.databases.new_session(), Arc::new(rules)).await?;
     }
     Ok(said(asked, r#"{"status":"ok"}"#.into()))
