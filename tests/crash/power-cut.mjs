@@ -9,16 +9,14 @@
 // and goes through the recovery of the file system and of the server. Each round goes on with what the one before has left.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { HEARTH, start } from '../sdk-js/program.js';
 
-const BINARY = process.env.HEARTH_BIN ?? fileURLToPath(new URL('../../target/debug/hearth', import.meta.url));
 const ROUNDS = Number(process.argv[2] ?? 5);
 const WRITERS = 8;
 
@@ -43,27 +41,16 @@ function obstacle() {
 class Server {
   static async start(folder) {
     const server = new Server();
-    server.child = spawn(BINARY, ['dev', '--port', '0', '--data', folder], { stdio: ['ignore', 'pipe', 'pipe'] });
-    server.said = '';
-    server.child.stderr.on('data', (piece) => {
-      server.said += piece;
-    });
-    server.ended = new Promise((resolve) => server.child.once('exit', resolve));
+    server.program = await start(HEARTH, ['dev', '--port', '0', '--data', folder]);
     server.agent = new Agent({ keepAlive: true });
-    const lines = createInterface({ input: server.child.stdout });
-    const first = new Promise((resolve) => lines.once('line', resolve));
-    const line = await Promise.race([first, server.ended.then((code) => `ended with ${code}: ${server.said}`)]);
-    const found = /^listening on http:\/\/(.*):(\d+)$/.exec(line);
-    assert.ok(found, line);
-    [, server.host, server.port] = found;
     return server;
   }
 
   /** The body of an answer, once it is there; an error, if there is none. */
   ask(method, path, body) {
     return new Promise((resolve, reject) => {
-      const { host, port, agent } = this;
-      const asked = request({ host, port, agent, method, path }, (answer) => {
+      const { agent } = this;
+      const asked = request(new URL(path, this.program.url), { agent, method }, (answer) => {
         let text = '';
         answer.setEncoding('utf8').on('data', (piece) => {
           text += piece;
@@ -76,13 +63,8 @@ class Server {
     });
   }
 
-  signal(name) {
-    this.child.kill(name);
-  }
-
   async kill() {
-    this.signal('SIGKILL');
-    await this.ended;
+    await this.program.end('SIGKILL');
     this.agent.destroy();
   }
 }
@@ -148,7 +130,7 @@ async function main() {
       server = await Server.start(join(first, 'data'));
       const writing = confirmed.map((_, writer) => write(server, writer));
       await after(30 + Math.random() * 1_200);
-      server.signal('SIGSTOP');
+      server.program.signal('SIGSTOP');
       const confirmedThen = [...confirmed];
       const madeThen = [...made];
       run('cp', '--sparse=always', image, copy);
@@ -158,7 +140,7 @@ async function main() {
 
       run('mount', '-o', 'loop', copy, second);
       again = await Server.start(join(second, 'data'));
-      cuts += /is cut/.test(again.said) ? 1 : 0;
+      cuts += /is cut/.test(again.program.said()) ? 1 : 0;
       const tree = JSON.parse(await again.ask('GET', '/.json'));
       for (let writer = 0; writer < WRITERS; writer += 1) {
         for (let n = confirmedThen[writer] + 1; n <= made[writer]; n += 1) lost[writer].add(n);
@@ -180,8 +162,8 @@ async function main() {
     assert.ok(WRITERS < confirmed.reduce((sum, each) => sum + each, 0), 'rounds in which nothing happens');
     console.log(`power-cut: ${ROUNDS} power cuts, nothing that was confirmed is lost; ${cuts} unfinished groups were cut`);
   } finally {
-    server?.signal('SIGKILL');
-    again?.signal('SIGKILL');
+    server?.program.signal('SIGKILL');
+    again?.program.signal('SIGKILL');
     for (const at of [first, second]) {
       try {
         run('umount', '-l', at);

@@ -13,7 +13,8 @@ export const WITNESS = path.join(path.dirname(HEARTH), 'hearth-witness');
 
 /**
  * Starts a program, and resolves when it has said where it listens. `stderr` is where its words go: to `said()` unless
- * told otherwise. `end(signal)` closes its standard input, and resolves with its exit code or the signal that ended it.
+ * told otherwise. `signal(name)` sends it a signal; `end(name)` closes its standard input, sends it one if there is a name,
+ * and resolves with its exit code or the signal that ended it.
  */
 export async function start(program, args, { stderr = 'pipe' } = {}) {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', stderr] });
@@ -33,10 +34,11 @@ export async function start(program, args, { stderr = 'pipe' } = {}) {
       if (found) resolve(found[1]);
     });
   });
-  const end = (signal) => {
+  const signal = (name) => child.kill(name);
+  const end = (name) => {
     child.stdin.end();
-    if (signal) child.kill(signal);
+    if (name) signal(name);
     return within(ended, `the end of ${program}`);
   };
-  return { url: await within(address, `the address of ${program}`), said: () => said, end };
+  return { url: await within(address, `the address of ${program}`), said: () => said, signal, end };
 }
