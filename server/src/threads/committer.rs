@@ -6,7 +6,7 @@ use crate::clock::now_ms;
 use crate::log::Kept;
 use hearth_engine::{Committer, DatabaseId, Decided, Revision, Verdict};
 use hearth_tree::Snapshot;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
@@ -28,30 +28,34 @@ pub(super) fn run(
 ) {
     let own = |Kept { committer, name }| Own { committer, name, is_logged: true };
     let mut databases: BTreeMap<_, _> = kept.into_iter().map(|(id, kept)| (id, own(kept))).collect();
+    // Those in which somebody waits for a turn: nobody else has anything to do when time passes.
+    let mut waiting = BTreeSet::new();
     loop {
         let mut group = Vec::new();
         let mut is_wanted = false;
-        match next(timer, &mut inbox, wait(&databases)) {
+        match next(timer, &mut inbox, wait(&databases, &waiting)) {
             Next::End => {
                 // For a last checkpoint. Without a log there is nothing to capture for.
                 drop(log.blocking_send(capture(&databases, true)));
                 return;
             }
             Next::Message(first) => {
-                is_wanted |= follow(first, &mut databases, &mut group);
+                is_wanted |= follow(first, &mut databases, &mut waiting, &mut group);
                 // Whatever else is there by now shares the sync.
                 while group.len() < GROUP_REQUESTS_MAX
                     && let Ok(message) = inbox.try_recv()
                 {
-                    is_wanted |= follow(message, &mut databases, &mut group);
+                    is_wanted |= follow(message, &mut databases, &mut waiting, &mut group);
                 }
             }
             Next::Deadline => {}
         }
-        for (&id, own) in &mut databases {
+        waiting.retain(|&id| {
+            let own = opened(&mut databases, id);
             let verdicts = own.committer.expire(now_ms());
             own.add(id, verdicts, &mut group);
-        }
+            own.committer.next_ms().is_some()
+        });
         if !group.is_empty() && log.blocking_send(ToLog::Keep(group)).is_err() {
             return; // Nobody keeps what is decided from here on.
         }
@@ -70,7 +74,12 @@ fn capture(databases: &BTreeMap<DatabaseId, Own>, is_last: bool) -> ToLog {
 }
 
 /// Whether everything that is decided is asked for.
-fn follow(message: ToCommitter, databases: &mut BTreeMap<DatabaseId, Own>, group: &mut Vec<Decided>) -> bool {
+fn follow(
+    message: ToCommitter,
+    databases: &mut BTreeMap<DatabaseId, Own>,
+    waiting: &mut BTreeSet<DatabaseId>,
+    group: &mut Vec<Decided>,
+) -> bool {
     match message {
         ToCommitter::Capture => return true,
         ToCommitter::Open(id, name, door) => {
@@ -78,12 +87,19 @@ fn follow(message: ToCommitter, databases: &mut BTreeMap<DatabaseId, Own>, group
             databases.insert(id, Own { committer, name, is_logged: false });
         }
         ToCommitter::Decide(id, request) => {
-            let own = databases.get_mut(&id).expect("a database is opened before it is used");
+            let own = opened(databases, id);
             let verdicts = own.committer.decide(now_ms(), request);
             own.add(id, verdicts, group);
+            if own.committer.next_ms().is_some() {
+                waiting.insert(id);
+            }
         }
     }
     false
+}
+
+fn opened(databases: &mut BTreeMap<DatabaseId, Own>, id: DatabaseId) -> &mut Own {
+    databases.get_mut(&id).expect("a database is opened before it is used")
 }
 
 impl Own {
@@ -99,8 +115,8 @@ impl Own {
 }
 
 /// How long until somebody's turn runs out.
-fn wait(databases: &BTreeMap<DatabaseId, Own>) -> Option<Duration> {
-    let next_ms = databases.values().filter_map(|own| own.committer.next_ms()).min()?;
+fn wait(databases: &BTreeMap<DatabaseId, Own>, waiting: &BTreeSet<DatabaseId>) -> Option<Duration> {
+    let next_ms = waiting.iter().filter_map(|id| databases.get(id)?.committer.next_ms()).min()?;
     let wait_ms = next_ms.saturating_sub(now_ms()).max(1);
     Some(Duration::from_millis(wait_ms.unsigned_abs()))
 }
