@@ -7,17 +7,19 @@ use crate::armed::Armed;
 use crate::commit::{Arming, ArmingStep, Commit};
 use crate::door::{Door, Identity};
 use crate::limits::PARKED_MAX;
+use crate::own_rules::{Governed, Governing, OwnRules};
 use crate::parked::Parked;
 use crate::request::{Accepted, Act, Refusal, Request, SessionId, Verdict};
 use crate::revision::Revision;
 use crate::turns::Turns;
+use hearth_rules::Rejected;
 use hearth_tree::{Change, Hash, Node, Path, Query, Snapshot, Update, Write};
 use std::collections::BTreeMap;
 
 /// Everything decided so far for one database, and what is needed to go on. Owning it is the lock.
 #[derive(Debug)]
 pub struct Committer {
-    door: Door,
+    governing: Governing,
     revision: Revision,
     tree: Snapshot,
     armed: BTreeMap<SessionId, Armed>,
@@ -36,19 +38,39 @@ struct Step {
 type Decision = Result<Step, Refusal>;
 
 impl Committer {
-    /// Goes on from a revision, at which nothing was armed.
+    /// Goes on from a revision, at which nothing was armed and no rules were stored.
     pub fn new(door: Door, revision: Revision, tree: Snapshot) -> Self {
-        Self::resume(door, revision, tree, BTreeMap::new())
+        Self::resume(Governing::by_default(door), revision, tree, BTreeMap::new())
     }
 
-    /// Goes on from a revision and what was armed then.
-    pub fn resume(door: Door, revision: Revision, tree: Snapshot, armed: BTreeMap<SessionId, Armed>) -> Self {
-        Self { door, revision, tree, armed, turns: Turns::default(), parked: Parked::default() }
+    /// Goes on from a revision, what was armed then, and which rules decided.
+    pub fn resume(
+        governing: Governing,
+        revision: Revision,
+        tree: Snapshot,
+        armed: BTreeMap<SessionId, Armed>,
+    ) -> Self {
+        Self { governing, revision, tree, armed, turns: Turns::default(), parked: Parked::default() }
     }
 
     /// Replays a commit from the log.
     pub fn replay(&mut self, commit: &Commit) {
         self.follow(commit, self.tree.apply(&commit.change));
+    }
+
+    /// Replays from the log that other rules were stored, or taken back. Until [`Committer::understand_rules`] is called
+    /// the database is closed.
+    pub fn replay_rules(&mut self, own: OwnRules) {
+        self.governing.replay(own);
+    }
+
+    /// To be called when all is replayed, before anything is decided. O(length of the text).
+    ///
+    /// # Errors
+    /// [`Rejected`], if this program does not understand the rules that were kept. Then only admins may do anything, until
+    /// others are stored.
+    pub fn understand_rules(&mut self) -> Result<(), Rejected> {
+        self.governing.understand()
     }
 
     fn follow(&mut self, commit: &Commit, after: Snapshot) {
@@ -62,6 +84,11 @@ impl Committer {
     /// The newest decided revision.
     pub const fn revision(&self) -> Revision {
         self.revision
+    }
+
+    /// Which rules decide at the newest decided revision.
+    pub const fn governing(&self) -> &Governing {
+        &self.governing
     }
 
     /// The newest decided tree. At the start, before anything is decided, it is what is durable.
@@ -122,7 +149,9 @@ impl Committer {
     fn must_wait(&self, request: &Request) -> bool {
         match &request.act {
             Act::WriteIf { at, .. } => self.turns.must_wait(at, request.session),
-            Act::Write(_) | Act::Arm(_) | Act::Disarm(_) | Act::End | Act::Govern(_) => false,
+            Act::Write(_) | Act::Arm(_) | Act::Disarm(_) | Act::End | Act::Govern(_) | Act::Store { .. } => {
+                false
+            }
         }
     }
 
@@ -144,7 +173,7 @@ impl Committer {
 
     fn decide_now(&mut self, now_ms: i64, request: Request) -> Verdict {
         let Request { session, ticket, identity, act } = request;
-        let mut door = None;
+        let mut governed = None;
         let decided = match act {
             Act::Write(write) => self.write(now_ms, &identity, &write).map(|step| (step, None)),
             Act::WriteIf { at, hash, write } => {
@@ -159,20 +188,35 @@ impl Committer {
                 Ok((self.no_change(), arming))
             }
             Act::End => Ok(self.end(now_ms, session)),
-            Act::Govern(other) => {
-                self.door = other.clone();
-                door = Some(other);
+            Act::Govern(door) => {
+                governed = Some(Governed::ByDefault(door));
                 Ok((self.no_change(), None))
             }
+            Act::Store { rules, if_version } => self.check_version(if_version).map(|()| {
+                governed = self.governing.next(now_ms, rules);
+                (self.no_change(), None)
+            }),
         };
+        if let Some(governed) = &governed {
+            self.governing.follow(governed.clone());
+        }
         let (outcome, commit) = match decided {
             Ok((step, arming)) => {
                 let commit = self.commit(step, arming.map(|step| Arming { session, step }));
-                (Ok(Accepted { revision: self.revision }), commit)
+                let rules_version = self.governing.own().version;
+                (Ok(Accepted { revision: self.revision, rules_version }), commit)
             }
             Err(refusal) => (Err(refusal), None),
         };
-        Verdict { session, ticket, outcome, commit, tree: self.tree.clone(), door }
+        Verdict { session, ticket, outcome, commit, tree: self.tree.clone(), governed }
+    }
+
+    fn check_version(&self, expected: Option<u64>) -> Result<(), Refusal> {
+        let found = self.governing.own().version;
+        match expected {
+            Some(expected) if expected != found => Err(Refusal::OtherRules { found, expected }),
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn no_change(&self) -> Step {
@@ -182,7 +226,7 @@ impl Committer {
     fn write(&self, now_ms: i64, identity: &Identity, write: &Write) -> Decision {
         let change = write.resolve(now_ms, &self.tree)?;
         let after = self.tree.apply(&change);
-        self.door.write(identity, now_ms, (&self.tree, &after), &write.targets())?;
+        self.governing.door().write(identity, now_ms, (&self.tree, &after), &write.targets())?;
         Ok(Step { change, after })
     }
 
@@ -202,7 +246,7 @@ impl Committer {
             (None, Some(_)) | (Some(_), None) => false,
         };
         if !holds {
-            return match self.door.read(identity, now_ms, &self.tree, at, &Query::EVERYTHING) {
+            return match self.governing.door().read(identity, now_ms, &self.tree, at, &Query::EVERYTHING) {
                 Ok(_) => {
                     self.turns.refused(at, session, now_ms);
                     Err(Refusal::Stale { at: at.clone() })

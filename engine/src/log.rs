@@ -1,6 +1,7 @@
 //! The log step: what was decided becomes what no crash can take back.
 
 use crate::commit::Commit;
+use crate::own_rules::{Governed, OwnRules};
 use crate::request::{Refusal, Verdict};
 
 /// One database of a log. Never used for another one.
@@ -14,6 +15,8 @@ pub enum Entry<'a> {
     Made(DatabaseId, &'a str),
     /// The next commit of a database that was made before.
     Commit(DatabaseId, &'a Commit),
+    /// From here on a database has other rules of its own.
+    Rules(DatabaseId, &'a OwnRules),
 }
 
 /// Where entries are kept. Appending returns when they are on stable storage, in this order, all of them.
@@ -125,11 +128,16 @@ impl<L: Log> LogStep<L> {
                 LogError::NotKept { .. } => Refusal::LogStopped,
                 LogError::InDoubt { .. } => Refusal::InDoubt,
             };
-            // Other rules are not kept here, and so they hold all the same: readers are still served.
-            let verdicts = group.iter_mut().flat_map(|decided| &mut decided.verdicts);
-            for verdict in verdicts.filter(|verdict| verdict.door.is_none()) {
-                verdict.commit = None;
-                verdict.outcome = Err(refusal.clone());
+            for verdict in group.iter_mut().flat_map(|decided| &mut decided.verdicts) {
+                match verdict.governed {
+                    // What is the default is not kept, and so it holds all the same: readers are still served.
+                    Some(Governed::ByDefault(_)) => {}
+                    Some(Governed::Own(..)) | None => {
+                        verdict.governed = None;
+                        verdict.commit = None;
+                        verdict.outcome = Err(refusal.clone());
+                    }
+                }
             }
         }
         group.into_iter().map(|decided| (decided.database, Durable(decided.verdicts))).collect()
@@ -144,9 +152,24 @@ impl<L: Log> LogStep<L> {
 impl Decided {
     /// What of it the log keeps.
     fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let commits = self.verdicts.iter().filter_map(|verdict| verdict.commit.as_ref());
         let made = self.made.as_deref().map(|name| Entry::Made(self.database, name));
-        made.into_iter().chain(commits.map(|commit| Entry::Commit(self.database, commit)))
+        made.into_iter().chain(self.verdicts.iter().flat_map(|verdict| verdict.entries(self.database)))
+    }
+}
+
+impl Verdict {
+    /// Whether the log keeps anything of it.
+    pub fn is_kept(&self) -> bool {
+        self.entries(DatabaseId(0)).next().is_some()
+    }
+
+    /// What of it the log keeps.
+    pub fn entries(&self, database: DatabaseId) -> impl Iterator<Item = Entry<'_>> {
+        let own = match &self.governed {
+            Some(Governed::Own(own, _)) => Some(Entry::Rules(database, own)),
+            Some(Governed::ByDefault(_)) | None => None,
+        };
+        self.commit.iter().map(move |commit| Entry::Commit(database, commit)).chain(own)
     }
 }
 
@@ -196,10 +219,10 @@ mod tests {
         Verdict {
             session: SessionId(1),
             ticket: None,
-            outcome: Ok(Accepted { revision }),
+            outcome: Ok(Accepted { revision, rules_version: 0 }),
             commit,
             tree: Snapshot::default(),
-            door: None,
+            governed: None,
         }
     }
 

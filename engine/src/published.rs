@@ -1,6 +1,7 @@
 //! What everybody may see.
 
 use crate::door::Door;
+use crate::own_rules::Governing;
 use crate::revision::Revision;
 use hearth_tree::Snapshot;
 
@@ -12,13 +13,19 @@ pub struct Published {
     pub revision: Revision,
     /// The tree.
     pub tree: Snapshot,
-    /// What stands between readers and the tree.
-    pub door: Door,
+    /// Which rules decide.
+    pub governing: Governing,
 }
 
 impl Published {
     /// A database in which nothing was ever written.
     pub fn empty(door: Door) -> Self {
-        Self { revision: Revision::default(), tree: Snapshot::default(), door }
+        let governing = Governing::by_default(door);
+        Self { revision: Revision::default(), tree: Snapshot::default(), governing }
+    }
+
+    /// What stands between readers and the tree.
+    pub const fn door(&self) -> &Door {
+        self.governing.door()
     }
 }

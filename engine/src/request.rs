@@ -3,8 +3,11 @@
 use crate::armed::ArmError;
 use crate::commit::Commit;
 use crate::door::{Denied, Door, Identity};
+use crate::own_rules::Governed;
 use crate::revision::Revision;
+use hearth_rules::Ruleset;
 use hearth_tree::{Hash, Path, ResolveError, Snapshot, Write};
+use std::sync::Arc;
 
 /// One client connection, or one request over REST, as long as it lives. Never used twice for the same database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,9 +50,17 @@ pub enum Act {
     Disarm(Path),
     /// The session has ended: makes the writes that it has armed.
     End,
-    /// From here on this decides who may do what: writes that come later are judged by it, those before were not. Who
-    /// may ask for that is not judged here; no client can say it.
+    /// From here on this decides who may do what in a database without rules of its own: writes that come later are judged
+    /// by it, those before were not. Not kept: what is the default is the server's affair, and no client can say it.
     Govern(Door),
+    /// The same for this database alone, whatever is the default, and kept with it. Who may ask for that is not judged
+    /// here.
+    Store {
+        /// What decides; nothing takes back what was stored.
+        rules: Option<Arc<Ruleset>>,
+        /// Only if this is the version of its own rules ([`crate::OwnRules`]).
+        if_version: Option<u64>,
+    },
 }
 
 /// What the committer has decided. What it says counts once it is durable and published.
@@ -66,8 +77,8 @@ pub struct Verdict {
     /// What is there with it. The publisher shows these nodes and need not make the same ones again.
     pub tree: Snapshot,
     /// What decides from here on who may do what, if that changes. It passes through the log step in its place among the
-    /// commits, and is not kept there: where rules come from is the server's affair.
-    pub door: Option<Door>,
+    /// commits.
+    pub governed: Option<Governed>,
 }
 
 /// What a request has led to.
@@ -75,6 +86,8 @@ pub struct Verdict {
 pub struct Accepted {
     /// The first revision in which it is: its own, or where nothing changed the newest one before it.
     pub revision: Revision,
+    /// The version of the database's own rules by then.
+    pub rules_version: u64,
 }
 
 /// Why a request is refused. Nothing has changed, except where it says otherwise.
@@ -88,6 +101,14 @@ pub enum Refusal {
     Stale {
         /// Where.
         at: Path,
+    },
+    /// The rules are not those that the asker thinks.
+    #[error("the rules of this database are at version {found}, and not at {expected}")]
+    OtherRules {
+        /// The version that they have.
+        found: u64,
+        /// The version that was asked for.
+        expected: u64,
     },
     /// A server value cannot be filled in.
     #[error(transparent)]

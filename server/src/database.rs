@@ -6,7 +6,6 @@ use crate::threads::{LogHealth, Outbox, SessionMessage, Threads, ToCommitter, To
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use hearth_engine::{Act, DatabaseId, Door, Identity, Published, Request, SessionId, Ticket};
-use hearth_rules::Ruleset;
 use hearth_tree::{Key, PushIds};
 use hearth_wire::{Addressed, Namespace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,12 +17,9 @@ use tokio::sync::{mpsc, oneshot};
 #[derive(Clone, Debug)]
 pub struct Database {
     id: DatabaseId,
+    name: Arc<str>,
     threads: Threads,
     published: Arc<ArcSwap<Published>>,
-    /// Whether rules were stored with it, which then win over those of the server. Locked while its rules change, so that
-    /// of two changes the later one stays. What keeps databases on disk has to keep the text of these rules, too:
-    /// `published().door` has it.
-    has_own_rules: Arc<tokio::sync::Mutex<bool>>,
 }
 
 /// The threads have ended: the server is shutting down.
@@ -32,6 +28,11 @@ pub struct Database {
 pub struct Stopped;
 
 impl Database {
+    /// What it is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// What everybody may see now. Waits for nobody.
     pub fn published(&self) -> Arc<Published> {
         self.published.load_full()
@@ -45,9 +46,9 @@ impl Database {
         self.threads.committer.send(ToCommitter::Decide(self.id, request)).await.map_err(|_| Stopped)
     }
 
-    /// Lets this decide from now on who may do what. Returns when it holds for writes and for readers: then no write that
-    /// was judged before is shown any more, and nobody is told what it does not allow. Where that ends a listener, the
-    /// word of it may come a little later. `session` must never have been used.
+    /// Lets this decide from now on who may do what, unless the database has rules of its own. Returns when it holds for
+    /// writes and for readers: then no write that was judged before is shown any more, and nobody is told what it does not
+    /// allow. Where that ends a listener, the word of it may come a little later. `session` must never have been used.
     ///
     /// # Errors
     /// [`Stopped`] at the end of the server.
@@ -57,26 +58,9 @@ impl Database {
         self.open(session, Identity::Admin, outbox).await?;
         let (ticket, act) = (Some(Ticket(0)), Act::Govern(door));
         self.decide(Request { session, ticket, identity: Identity::Admin, act }).await?;
-        // It listens to nothing, so the first that it is told is the answer.
+        // It listens to nothing, so the first that it is told is the answer, which is never a refusal.
         answer.recv().await.ok_or(Stopped)?;
         self.tell(session, SessionMessage::Close).await
-    }
-
-    /// As [`Database::govern`], with rules that belong to this database.
-    ///
-    /// # Errors
-    /// [`Stopped`] at the end of the server.
-    pub(crate) async fn store_rules(&self, session: SessionId, rules: Arc<Ruleset>) -> Result<(), Stopped> {
-        let mut has_own_rules = self.has_own_rules.lock().await;
-        self.govern(session, Door::Rules(rules)).await?;
-        *has_own_rules = true;
-        Ok(())
-    }
-
-    /// As [`Database::govern`], unless this database has rules of its own.
-    async fn govern_by_default(&self, session: SessionId, door: Door) -> Result<(), Stopped> {
-        let has_own_rules = self.has_own_rules.lock().await;
-        if *has_own_rules { Ok(()) } else { self.govern(session, door).await }
     }
 
     /// Begins a session.
@@ -167,8 +151,8 @@ pub(crate) struct Beginning {
 
 impl Beginning {
     /// From what was kept, and how often a server has begun on that.
-    pub(crate) fn new(kept: &BTreeMap<DatabaseId, Kept>, door: &Door, starts: u64) -> Self {
-        let published = |kept: &Kept| Arc::new(ArcSwap::from_pointee(kept.published(door.clone())));
+    pub(crate) fn new(kept: &BTreeMap<DatabaseId, Kept>, starts: u64) -> Self {
+        let published = |kept: &Kept| Arc::new(ArcSwap::from_pointee(kept.published()));
         let database = |(&id, kept): (&DatabaseId, &Kept)| (kept.name.clone(), id, published(kept));
         Self {
             databases_made: kept.last_key_value().map_or(0, |(last, _)| last.0 + 1),
@@ -199,9 +183,8 @@ impl Databases {
         for (name, id, published) in beginning.kept {
             if databases.exists(&name) {
                 let threads = databases.threads.clone();
-                databases
-                    .by_name
-                    .insert(name, Database { id, threads, published, has_own_rules: Arc::default() });
+                let database = Database { id, name: name.as_str().into(), threads, published };
+                databases.by_name.insert(name, database);
             }
         }
         databases
@@ -251,14 +234,18 @@ impl Databases {
         // Of two who made it at once the first counts; the other's stays empty and unknown.
         let database = self.by_name.entry(name.into()).or_insert(made).clone();
         // Who has changed the rules since may have missed it.
-        let newest = self.door.load_full();
-        if !Arc::ptr_eq(&door, &newest) {
-            database.govern_by_default(self.new_session(), Door::clone(&newest)).await?;
+        let mut held = door;
+        loop {
+            let newest = self.door.load_full();
+            if Arc::ptr_eq(&held, &newest) {
+                return Ok(database);
+            }
+            database.govern(self.new_session(), Door::clone(&newest)).await?;
+            held = newest;
         }
-        Ok(database)
     }
 
-    /// As [`Database::govern`], in every database without rules of its own, now and whenever one is made. Not to be called again before it has
+    /// As [`Database::govern`], in every database, now and whenever one is made. Not to be called again before it has
     /// returned: two changes could come in a different order to different databases.
     ///
     /// # Errors
@@ -267,7 +254,7 @@ impl Databases {
         self.door.store(Arc::new(door.clone()));
         let databases: Vec<Database> = self.by_name.iter().map(|entry| entry.value().clone()).collect();
         for database in databases {
-            database.govern_by_default(self.new_session(), door.clone()).await?;
+            database.govern(self.new_session(), door.clone()).await?;
         }
         Ok(())
     }
@@ -286,7 +273,7 @@ impl Databases {
         threads.publisher.send(ToPublisher::Open(id, published.clone())).await.map_err(|_| Stopped)?;
         let open = ToCommitter::Open(id, name.into(), door.clone());
         threads.committer.send(open).await.map_err(|_| Stopped)?;
-        Ok(Database { id, threads, published, has_own_rules: Arc::default() })
+        Ok(Database { id, name: name.into(), threads, published })
     }
 }
 

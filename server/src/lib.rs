@@ -11,6 +11,7 @@ mod keep_alive;
 mod log;
 mod mode;
 mod random;
+mod say;
 mod sessions;
 mod threads;
 mod transport;

@@ -69,7 +69,7 @@ impl Publisher {
         self.unjudged.remove(&id);
         let Some(listener) = self.listeners.get(&id) else { return };
         let Some(session) = self.sessions.get(&listener.session) else { return };
-        match self.published.door.read(&session.identity, now_ms, tree, &listener.at, &listener.query) {
+        match self.published.door().read(&session.identity, now_ms, tree, &listener.at, &listener.query) {
             Ok(pass) => {
                 self.unwatch(id);
                 self.watch(id, &pass);

@@ -79,7 +79,7 @@ impl Publisher {
         let Listen { at, query, tag, known } = listen;
         let own = self.sessions.get(&session);
         let known = known.filter(|_| own.is_some_and(|own| !own.may_mistake(&at, tag)));
-        let missing_index = self.published.door.missing_index(&at, &query);
+        let missing_index = self.published.door().missing_index(&at, &query);
         let begun = self.begin(now_ms, session, &at, query, tag);
         let new = begun.as_ref().ok().copied();
         // A session that lags is shown this listener with all others.
@@ -152,7 +152,7 @@ impl Publisher {
         if LISTENS_BYTES_MAX < own.listens_bytes + bytes - replaced.map_or(0, |listener| listener.bytes) {
             return Err(ListenRefusal::TooLong);
         }
-        let pass = self.published.door.read(&own.identity, now_ms, &self.published.tree, at, &query)?;
+        let pass = self.published.door().read(&own.identity, now_ms, &self.published.tree, at, &query)?;
         if let Some(id) = own.listens.get(&place).copied() {
             self.forget(id);
         }

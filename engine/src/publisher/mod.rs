@@ -128,12 +128,14 @@ impl Publisher {
                 debug_assert!(tree == before.tree.apply(&commit.change), "the log tells another history");
                 self.replaced(&commit.change, &before.tree);
                 self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
-                let door = before.door.clone();
-                self.published = Arc::new(Published { revision: commit.revision, tree, door });
+                let governing = before.governing.clone();
+                self.published = Arc::new(Published { revision: commit.revision, tree, governing });
                 outboxes.show(&self.published);
             }
-            if let Some(door) = verdict.door {
-                self.published = Arc::new(Published { door, ..Published::clone(&self.published) });
+            if let Some(governed) = verdict.governed {
+                let mut published = Published::clone(&self.published);
+                published.governing.follow(governed);
+                self.published = Arc::new(published);
                 outboxes.show(&self.published);
                 self.unjudged = self.listeners.keys().copied().collect();
             }

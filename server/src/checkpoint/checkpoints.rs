@@ -197,6 +197,7 @@ fn restored(loaded: &Loaded) -> Restored {
             revision: record.revision,
             tree: database.tree.clone(),
             armed: record.armed.clone(),
+            own_rules: record.own_rules.clone(),
         };
         (id, captured)
     });

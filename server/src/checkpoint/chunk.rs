@@ -144,7 +144,7 @@ pub(super) fn is_long(item: Item<'_>, sizes: Sizes) -> bool {
 
 /// Reads the entry that a reference leads to, and lets the tree grow by it.
 pub(super) fn read(key: &[u8], value: &[u8], chunk: &ChunkRef, growth: &mut Growth) -> Result<(), Damage> {
-    let (body, crc) = entry::unseal(key, value)?;
+    let entry::Unsealed { body, crc, .. } = entry::unseal(key, value)?;
     if crc != chunk.crc || value.len() as u64 != chunk.bytes {
         return Err(Damage::Other);
     }

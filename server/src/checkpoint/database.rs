@@ -1,13 +1,14 @@
 //! What a checkpoint says of one database: everything but its tree, and where the chunks of that are.
 
 use super::chunk::ChunkRef;
-use super::entry::{self, VERSION};
+use super::entry::{self, Unsealed, VERSION};
 use super::load::Damage;
+use super::writer::Captured;
 use crate::log::codec::{
-    DecodeError, Source, put_count, put_identity, put_path, put_text, put_varint, put_write, take_identity,
-    take_path, take_write,
+    DecodeError, Source, put_count, put_identity, put_own_rules, put_path, put_text, put_varint, put_write,
+    take_identity, take_own_rules, take_path, take_write,
 };
-use hearth_engine::{Armed, DatabaseId, Revision, SessionId};
+use hearth_engine::{Armed, DatabaseId, OwnRules, Revision, SessionId};
 use hearth_tree::Write;
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ pub(super) struct Record {
     pub(super) name: String,
     pub(super) revision: Revision,
     pub(super) armed: BTreeMap<SessionId, Armed>,
+    pub(super) own_rules: OwnRules,
     /// In the order of their places.
     pub(super) chunks: Vec<ChunkRef>,
 }
@@ -31,11 +33,10 @@ pub(super) struct RecordRef {
 pub(super) fn seal(
     database: DatabaseId,
     generation: u64,
-    name: &str,
-    revision: Revision,
-    armed: &BTreeMap<SessionId, Armed>,
+    captured: &Captured,
     chunks: &[ChunkRef],
 ) -> (Vec<u8>, Vec<u8>, RecordRef) {
+    let Captured { name, revision, tree: _, armed, own_rules } = captured;
     let key = entry::database_key(database, generation);
     let mut bytes = vec![VERSION];
     put_text(&mut bytes, name);
@@ -59,13 +60,14 @@ pub(super) fn seal(
         put_varint(&mut bytes, chunk.bytes);
         bytes.extend_from_slice(&chunk.crc.to_le_bytes());
     }
+    put_own_rules(&mut bytes, own_rules);
     let (value, crc) = entry::seal(&key, bytes);
     (key, value, RecordRef { generation, crc })
 }
 
 /// Reads the entry that a reference leads to.
 pub(super) fn read(key: &[u8], value: &[u8], reference: RecordRef) -> Result<Record, Damage> {
-    let (body, crc) = entry::unseal(key, value)?;
+    let Unsealed { version, body, crc } = entry::unseal(key, value)?;
     if crc != reference.crc {
         return Err(Damage::Other);
     }
@@ -79,8 +81,10 @@ pub(super) fn read(key: &[u8], value: &[u8], reference: RecordRef) -> Result<Rec
     if !chunks.is_sorted_by(|a, b| a.first < b.first) {
         return Err(Damage::Unordered);
     }
+    // Until version 2 there were none.
+    let own_rules = if version < 2 { OwnRules::default() } else { take_own_rules(&mut source)? };
     source.end()?;
-    Ok(Record { name, revision, armed, chunks })
+    Ok(Record { name, revision, armed, own_rules, chunks })
 }
 
 fn take_armed(source: &mut Source<'_>) -> Result<(SessionId, Armed), DecodeError> {

@@ -3,7 +3,7 @@
 //! | key | entry |
 //! |---|---|
 //! | `c` database place `0` generation | a chunk: what stands from this place on |
-//! | `d` database generation | a database: its name, revision, armed writes, chunks |
+//! | `d` database generation | a database: its name, revision, armed writes, chunks, rules |
 //! | `m` slot | a manifest |
 //!
 //! Numbers are 8 bytes, the highest first; places are written so that their bytes sort as they do, so that chunks stand in
@@ -14,8 +14,10 @@ use super::load::Damage;
 use hearth_engine::DatabaseId;
 use hearth_tree::Key;
 
-/// Of the format; a program reads the versions that it knows, and writes the newest.
-pub(super) const VERSION: u8 = 1;
+/// Of the format; a program reads the versions that it knows, and writes the newest. In version 1 databases have no rules.
+pub(super) const VERSION: u8 = 2;
+/// The oldest that is read.
+pub(super) const VERSION_MIN: u8 = 1;
 
 const CHUNK: u8 = b'c';
 const DATABASE: u8 = b'd';
@@ -84,15 +86,24 @@ pub(super) fn seal(key: &[u8], mut entry: Vec<u8>) -> (Vec<u8>, u32) {
     (entry, crc)
 }
 
-/// What was sealed, without its version, and its checksum.
-pub(super) fn unseal<'a>(key: &[u8], entry: &'a [u8]) -> Result<(&'a [u8], u32), Damage> {
+/// What was sealed.
+pub(super) struct Unsealed<'a> {
+    pub(super) version: u8,
+    pub(super) body: &'a [u8],
+    pub(super) crc: u32,
+}
+
+/// Checks an entry and takes it apart.
+pub(super) fn unseal<'a>(key: &[u8], entry: &'a [u8]) -> Result<Unsealed<'a>, Damage> {
     let (sealed, expected) = entry.split_last_chunk::<CRC_BYTES>().ok_or(Damage::Checksum)?;
     let expected = u32::from_le_bytes(*expected);
     if crc(key, sealed) != expected {
         return Err(Damage::Checksum);
     }
     match sealed.split_first() {
-        Some((&VERSION, body)) => Ok((body, expected)),
+        Some((&version, body)) if (VERSION_MIN..=VERSION).contains(&version) => {
+            Ok(Unsealed { version, body, crc: expected })
+        }
         Some((&found, _)) => Err(Damage::Version { found }),
         None => Err(Damage::Checksum),
     }

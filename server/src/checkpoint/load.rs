@@ -18,7 +18,11 @@ use std::collections::BTreeMap;
 pub(crate) enum Damage {
     #[error("it is not what was written")]
     Checksum,
-    #[error("it is of version {found} of the format, and this program reads version {}", entry::VERSION)]
+    #[error(
+        "it is of version {found} of the format, and this program reads versions {} to {}",
+        entry::VERSION_MIN,
+        entry::VERSION
+    )]
     Version { found: u8 },
     #[error("another entry stands in its place")]
     Other,

@@ -40,8 +40,7 @@ impl Manifest {
     }
 
     pub(super) fn read(slot: Slot, value: &[u8]) -> Result<Self, Damage> {
-        let (body, _) = entry::unseal(&slot.key(), value)?;
-        let mut source = Source::new(body);
+        let mut source = Source::new(entry::unseal(&slot.key(), value)?.body);
         let generation = source.varint("a generation")?;
         let log = LogId(source.array("the id of a log")?);
         let sequence = source.varint("a sequence")?;

@@ -3,12 +3,12 @@
 use super::chunk::{ChunkRef, Sizes};
 use super::database::{self, RecordRef};
 use super::entry::{self, Slot};
-use super::load::{self, Damage, LoadError, Loaded};
+use super::load::{self, Damage, LoadError, Loaded, LoadedDatabase};
 use super::manifest::Manifest;
 use super::rewrite::{Rewritten, rewrite};
 use super::store::{Batch, Store, StoreError};
 use crate::log::{LogId, Position};
-use hearth_engine::{Armed, Committer, DatabaseId, Revision, SessionId};
+use hearth_engine::{Armed, Committer, DatabaseId, OwnRules, Revision, SessionId};
 use hearth_tree::{Change, Snapshot};
 use std::collections::{BTreeMap, HashSet};
 use std::mem;
@@ -29,13 +29,15 @@ pub(crate) struct Captured {
     pub(crate) revision: Revision,
     pub(crate) tree: Snapshot,
     pub(crate) armed: BTreeMap<SessionId, Armed>,
+    pub(crate) own_rules: OwnRules,
 }
 
 impl Captured {
     /// What a committer has decided. To be kept only when that is durable.
     pub(crate) fn of(name: &str, committer: &Committer) -> Self {
         let (revision, tree) = (committer.revision(), committer.tree().clone());
-        Self { name: name.into(), revision, tree, armed: committer.armed().clone() }
+        let (armed, own_rules) = (committer.armed().clone(), committer.governing().own().clone());
+        Self { name: name.into(), revision, tree, armed, own_rules }
     }
 }
 
@@ -52,9 +54,18 @@ pub(crate) struct Written {
 /// A database as the newest checkpoint has it.
 struct Held {
     revision: Revision,
+    /// Of its own rules, which change without a revision.
+    rules_version: u64,
     tree: Snapshot,
     reference: RecordRef,
     chunks: Vec<ChunkRef>,
+}
+
+impl Held {
+    /// Whether nothing has changed since.
+    const fn is(&self, now: &Captured) -> bool {
+        self.revision.get() == now.revision.get() && self.rules_version == now.own_rules.version
+    }
 }
 
 /// Writes checkpoints into one store. After an error it is of no use any more.
@@ -93,8 +104,11 @@ impl Writer {
             writer.generation = manifest.generation;
             writer.newest = Some(manifest.position);
             let held = databases.into_iter().map(|(id, loaded)| {
-                let (revision, chunks) = (loaded.record.revision, loaded.record.chunks);
-                (id, Arc::new(Held { revision, tree: loaded.tree, reference: loaded.reference, chunks }))
+                let LoadedDatabase { reference, record, tree } = loaded;
+                let rules_version = record.own_rules.version;
+                let held =
+                    Held { revision: record.revision, rules_version, tree, reference, chunks: record.chunks };
+                (id, Arc::new(held))
             });
             writer.held = held.collect();
         }
@@ -122,7 +136,7 @@ impl Writer {
         let mut superseded = Vec::new();
         for (id, captured) in capture.databases {
             let before = self.held.get(&id);
-            let now = match before.filter(|before| before.revision == captured.revision) {
+            let now = match before.filter(|before| before.is(&captured)) {
                 Some(unchanged) => unchanged.clone(),
                 None => Arc::new(batches.database(
                     id,
@@ -285,10 +299,10 @@ impl Batches<'_> {
         })?;
         superseded.extend(replaced.iter().map(|chunk| chunk.key(id)));
         superseded.extend(before.map(|before| entry::database_key(id, before.reference.generation)));
-        let (key, value, reference) =
-            database::seal(id, generation, &now.name, now.revision, &now.armed, &chunks);
+        let (key, value, reference) = database::seal(id, generation, &now, &chunks);
         self.put(key, value)?;
-        Ok(Held { revision: now.revision, tree: now.tree, reference, chunks })
+        let rules_version = now.own_rules.version;
+        Ok(Held { revision: now.revision, rules_version, tree: now.tree, reference, chunks })
     }
 
     fn finish(mut self) -> Result<Written, StoreError> {

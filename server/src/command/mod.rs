@@ -4,6 +4,7 @@ mod dev;
 mod rules_file;
 mod run;
 mod serve;
+mod stored;
 mod welcome;
 
 pub use run::RunError;

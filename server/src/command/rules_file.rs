@@ -6,11 +6,11 @@
 
 use super::run::RunError;
 use crate::database::{Databases, Stopped};
+use crate::say::say;
 use hearth_engine::Door;
 use hearth_rules::Ruleset;
 use hearth_rules_cli::{Trouble, show_risks};
 use std::fs;
-use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,9 +110,4 @@ impl RulesFile {
         }
         Ok(())
     }
-}
-
-fn say(text: &str) {
-    // With no standard error there is nobody to tell.
-    drop(io::stderr().write_all(text.as_bytes()));
 }

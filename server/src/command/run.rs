@@ -1,6 +1,7 @@
 //! Running a server from what was settled until a signal comes.
 
 use super::rules_file::RulesFile;
+use super::stored::stored_rules;
 use super::welcome::welcome;
 use crate::auth::SecretError;
 use crate::checkpoint::StoreKind;
@@ -168,12 +169,13 @@ impl Settled {
             Mode::Dev(_) => None,
             Mode::Serve(_) => Some(signal(SignalKind::hangup())?),
         };
-        let beginning = Beginning::new(&databases, &mode.door(), starts);
+        let beginning = Beginning::new(&databases, starts);
+        let stored = stored_rules(databases.values(), &mode.naming());
         let checkpointing = checkpointing.map(|checkpointing| (checkpointing, When::DEFAULT));
         let (threads, running) = Threads::start(log, checkpointing, databases, beginning.shown())?;
         let health = threads.health.clone();
         // With no standard error there is nobody to tell.
-        drop(write!(io::stderr(), "{}", welcome(&mode, &found, address, reloaded.tls.is_some())));
+        drop(write!(io::stderr(), "{}", welcome(&mode, &found, &stored, address, reloaded.tls.is_some())));
         let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
         let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
         let scheme = if reloaded.tls.is_some() { "https" } else { "http" };

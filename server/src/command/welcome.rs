@@ -5,11 +5,17 @@ use crate::mode::{Dev, Mode, Reach, Serve};
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Several lines, each ended.
-pub(super) fn welcome(mode: &Mode, found: &Found, address: SocketAddr, is_encrypted: bool) -> String {
+/// Several lines, each ended. `stored` has a sentence for each database with rules of its own.
+pub(super) fn welcome(
+    mode: &Mode,
+    found: &Found,
+    stored: &[String],
+    address: SocketAddr,
+    is_encrypted: bool,
+) -> String {
     match mode {
-        Mode::Dev(dev) => of_dev(dev, found, address),
-        Mode::Serve(serve) => of_serve(serve, found, is_encrypted),
+        Mode::Dev(dev) => of_dev(dev, found, stored, address),
+        Mode::Serve(serve) => of_serve(serve, found, stored, is_encrypted),
     }
 }
 
@@ -43,19 +49,31 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn of_dev(dev: &Dev, found: &Found, address: SocketAddr) -> String {
+fn of_dev(dev: &Dev, found: &Found, stored: &[String], address: SocketAddr) -> String {
     let here = reachable(address);
     let url = format!("http://{here}");
     let mut text = format!("hearth {} for development\n\n", env!("CARGO_PKG_VERSION"));
     match &dev.rules {
         None => {
-            text += "  OPEN      Without rules, whoever reaches this server may read and write everything in it.\n";
+            let except = except_stored(stored);
+            line(
+                &mut text,
+                format_args!(
+                    "  OPEN      Without rules, whoever reaches this server may read and write everything in it{except}."
+                ),
+            );
             text += "            --rules FILE puts security rules before the data.\n";
         }
         Some(_) => text += "  Rules     Security rules decide; a client without a token is nobody.\n",
     }
+    for (label, sentence) in std::iter::once("Stored").chain(std::iter::repeat("")).zip(stored) {
+        line(&mut text, format_args!("  {label:<10}{sentence}"));
+    }
+    if !stored.is_empty() {
+        text += "            DELETE of /.settings/rules.json takes stored rules back.\n";
+    }
     match of_data(found) {
-        None => text += "  Memory    Nothing is kept: the data end with the server.\n",
+        None => text += "  Memory    Nothing is kept: the data end with the server, and stored rules, too.\n",
         Some((place, found)) => {
             line(&mut text, format_args!("  Data      {place}: {found}"));
         }
@@ -97,23 +115,36 @@ fn of_dev(dev: &Dev, found: &Found, address: SocketAddr) -> String {
 /// Where the chat looks for a server.
 const DEFAULT_URL: &str = "http://127.0.0.1:9000";
 
-fn of_serve(serve: &Serve, found: &Found, is_encrypted: bool) -> String {
+fn of_serve(serve: &Serve, found: &Found, stored: &[String], is_encrypted: bool) -> String {
     let names: Vec<_> = serve.namespaces.iter().map(|name| name.as_str()).collect();
     let mut text = format!("hearth {} for production: {}\n", env!("CARGO_PKG_VERSION"), names.join(", "));
     match of_data(found) {
-        None => text += "nothing is kept: the data end with the server (--memory)\n",
+        None => text += "nothing is kept: the data end with the server, and stored rules, too (--memory)\n",
         Some((place, found)) => line(&mut text, format_args!("data in {place}: {found}")),
     }
     if !is_encrypted {
         text += "not encrypted: --tls-cert and --tls-key put TLS before it, unless a proxy does\n";
     }
     if serve.rules.is_none() {
-        text += "closed: without rules only an admin may read or write; --rules FILE puts rules before the data\n";
+        let except = except_stored(stored);
+        line(
+            &mut text,
+            format_args!(
+                "closed: without rules only an admin may read or write{except}; --rules FILE puts rules before the data"
+            ),
+        );
+    }
+    for sentence in stored {
+        line(&mut text, format_args!("{sentence}"));
     }
     if serve.admin.is_none() {
         text += "nobody is an admin: no admin credential is given by --admin-credential-file or HEARTH_ADMIN_CREDENTIAL\n";
     }
     text
+}
+
+const fn except_stored(stored: &[String]) -> &'static str {
+    if stored.is_empty() { "" } else { ", except where rules are stored" }
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {

@@ -7,7 +7,8 @@ use hearth_wire::{Failure, Status};
 pub(super) fn failure_of_write(refusal: &Refusal) -> Failure {
     match refusal {
         Refusal::Denied(denied) => failure_of_denial(denied),
-        Refusal::Stale { .. } => Status::DataStale.into(),
+        // No client can ask for other rules over a socket.
+        Refusal::Stale { .. } | Refusal::OtherRules { .. } => Status::DataStale.into(),
         Refusal::Resolve(error) => Failure { status: Status::Invalid, text: error.to_string() },
         Refusal::Arm(error) => Failure { status: Status::TooBig, text: error.to_string() },
         Refusal::LogStopped | Refusal::InDoubt => Status::Unavailable.into(),

@@ -491,11 +491,11 @@ impl Queued {
 impl Reading {
     fn answer(&self, published: &Published) -> Answer {
         let Self { identity, get: Get { at, query } } = self;
-        let judged = published.door.read(identity, crate::clock::now_ms(), &published.tree, at, query);
+        let judged = published.door().read(identity, crate::clock::now_ms(), &published.tree, at, query);
         if let Err(denied) = judged {
             return Answer::Failed(failure_of_denial(&denied));
         }
-        if let Some(missing) = published.door.missing_index(at, query) {
+        if let Some(missing) = published.door().missing_index(at, query) {
             return Answer::Failed(Failure { status: Status::Failure, text: missing.to_string() });
         }
         let node = published.tree.get(at);

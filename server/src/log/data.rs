@@ -13,7 +13,7 @@
 use super::files::{FILE_MODE, Folder, make_folder, sync_folder};
 use super::recovery::{RecoverError, Recovered, recover, recover_behind};
 use super::replay::{Kept, Replay};
-use super::segment::{LogId, UNFINISHED, VERSION, name_of};
+use super::segment::{LogId, UNFINISHED, VERSION, VERSION_MIN, name_of};
 use super::segment_log::{KeptLog, SegmentLog, Sizes};
 use crate::checkpoint::{Capture, Checkpoints, Restored, StoreKind, Writer};
 use crate::random::random_number;
@@ -104,7 +104,7 @@ pub enum DataError {
         error: io::Error,
     },
     /// Somebody has changed `format`, or another program has.
-    #[error("the data in `{}` cannot be used: `{FORMAT}` says `{found}`, and this program knows `hearth data {VERSION}`", .folder.display())]
+    #[error("the data in `{}` cannot be used: `{FORMAT}` says `{found}`, and this program knows `hearth data {VERSION_MIN}` to `hearth data {VERSION}`", .folder.display())]
     Format {
         /// Where.
         folder: PathBuf,
@@ -182,12 +182,16 @@ impl Data {
         let lock = place.lock()?;
         let began = Instant::now();
         // Read again: until now it could still be made by another process.
-        let (id, is_new) = match place.format()? {
-            None => (place.make()?, true),
-            Some(id) => (id, false),
+        let (Format { id, version }, is_new) = match place.format()? {
+            None => (Format { id: place.make()?, version: VERSION }, true),
+            Some(format) => (format, false),
         };
         let Begun { mut log, log_bytes, mut replay, mut checkpoints, has_checkpoint } =
             place.begin(id, door, store)?;
+        if version < VERSION {
+            // Before anything is written that an older program would not know.
+            place.write_format(id).map_err(|error| place.io(FORMAT, error))?;
+        }
         let unwritable = |error| DataError::Unwritable { folder: folder.into(), error };
         let is_stopped = replay.is_stopped;
         let starts = replay.starts + 1;
@@ -235,6 +239,13 @@ struct Begun {
     has_checkpoint: bool,
 }
 
+/// What a folder says that it is.
+struct Format {
+    /// Which log belongs to it.
+    id: LogId,
+    version: u32,
+}
+
 /// A folder of data, before it is known whether it is one.
 #[derive(Clone, Copy)]
 struct Place<'a>(&'a Path);
@@ -244,18 +255,19 @@ impl Place<'_> {
         DataError::Io { path: if name == "." { self.0.into() } else { self.0.join(name) }, error }
     }
 
-    /// Which log belongs to it; nothing, if it is no folder of data yet.
-    fn format(self) -> Result<Option<LogId>, DataError> {
+    /// What it says that it is; nothing, if it is no folder of data yet.
+    fn format(self) -> Result<Option<Format>, DataError> {
         let text = match fs::read_to_string(self.0.join(FORMAT)) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.io(FORMAT, error)),
         };
-        let id =
-            text.strip_prefix(&format!("hearth data {VERSION}\nlog ")).and_then(|id| id.strip_suffix('\n'));
+        let format = (VERSION_MIN..=VERSION).find_map(|version| {
+            let id = text.strip_prefix(&format!("hearth data {version}\nlog "))?.strip_suffix('\n')?;
+            Some(Format { id: LogId::of_hex(id)?, version })
+        });
         let found = || text.lines().next().unwrap_or_default().chars().take(80).collect();
-        let id = id.and_then(LogId::of_hex);
-        id.map(Some).ok_or_else(|| DataError::Format { folder: self.0.into(), found: found() })
+        format.map(Some).ok_or_else(|| DataError::Format { folder: self.0.into(), found: found() })
     }
 
     /// Nothing may be there but what is left where making it was interrupted.
@@ -329,6 +341,7 @@ impl Place<'_> {
         }
         // Everything is there without what could not be read.
         checkpoints.renew();
+        replay.understand_rules();
         Ok(Begun { log, log_bytes: bytes, replay, checkpoints, has_checkpoint })
     }
 

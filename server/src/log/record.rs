@@ -4,10 +4,10 @@
 //! is after some kinds or some databases can step over the rest.
 
 use super::codec::{
-    DecodeError, Source, put_change, put_identity, put_path, put_text, put_varint, put_write, take_change,
-    take_identity, take_path, take_write,
+    DecodeError, Source, put_change, put_identity, put_own_rules, put_path, put_text, put_varint, put_write,
+    take_change, take_identity, take_own_rules, take_path, take_write,
 };
-use hearth_engine::{Arming, ArmingStep, Commit, DatabaseId, Entry, Revision, SessionId};
+use hearth_engine::{Arming, ArmingStep, Commit, DatabaseId, Entry, OwnRules, Revision, SessionId};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub(crate) enum Record {
     Made { database: DatabaseId, name: String },
     /// The next commit of a database.
     Commit { database: DatabaseId, commit: Commit },
+    /// From here on a database has other rules of its own.
+    Rules { database: DatabaseId, own: OwnRules },
 }
 
 const STARTED: u8 = 1;
@@ -29,6 +31,7 @@ const STOPPED: u8 = 2;
 const SEALED: u8 = 3;
 const MADE: u8 = 4;
 const COMMIT: u8 = 5;
+const RULES: u8 = 6;
 
 const NO_ARMING: u8 = 1;
 const ARM: u8 = 2;
@@ -67,6 +70,10 @@ pub(super) fn put_entry(into: &mut Vec<u8>, entry: &Entry<'_>) -> Result<(), Too
         Entry::Commit(database, commit) => put(into, COMMIT, |into| {
             put_varint(into, database.0);
             put_commit(into, commit);
+        }),
+        Entry::Rules(database, own) => put(into, RULES, |into| {
+            put_varint(into, database.0);
+            put_own_rules(into, own);
         }),
     }
 }
@@ -133,6 +140,10 @@ impl Record {
             COMMIT => {
                 let database = DatabaseId(body.varint("a database")?);
                 Ok(Self::Commit { database, commit: take_commit(body)? })
+            }
+            RULES => {
+                let database = DatabaseId(body.varint("a database")?);
+                Ok(Self::Rules { database, own: take_own_rules(body)? })
             }
             byte => Err(DecodeError::Kind { what: "a record", byte }),
         }

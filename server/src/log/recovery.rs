@@ -82,6 +82,8 @@ pub(crate) enum Mistake {
     Unknown { database: u64 },
     #[error("revision {found} of `{name}` after revision {before}")]
     Revision { name: String, before: u64, found: u64 },
+    #[error("version {found} of the rules of `{name}` after version {before}")]
+    Rules { name: String, before: u64, found: u64 },
 }
 
 /// A log that was read, and can be appended to.
@@ -337,7 +339,8 @@ impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
                 record @ (Record::Started { .. }
                 | Record::Stopped
                 | Record::Made { .. }
-                | Record::Commit { .. }) => {
+                | Record::Commit { .. }
+                | Record::Rules { .. }) => {
                     if self.behind.sequence <= self.next.sequence {
                         (self.see)(record)?;
                     }

@@ -7,8 +7,8 @@ use super::record::Record;
 use super::recovery::Mistake;
 use crate::checkpoint::Captured;
 use hearth_engine::{
-    Act, Committer, DatabaseId, Decided, Door, Identity, Log, LogError, LogStep, Published, Request,
-    Revision, SessionId,
+    Act, Committer, DatabaseId, Decided, Door, Governing, Identity, Log, LogError, LogStep, Published,
+    Request, Revision, SessionId,
 };
 use hearth_tree::Snapshot;
 use hearth_wire::Namespace;
@@ -83,6 +83,15 @@ impl Replay {
                 committer.replay(&commit);
                 self.commits += 1;
             }
+            Record::Rules { database, own } => {
+                let kept = self.databases.get_mut(&database);
+                let Kept { name, committer } = kept.ok_or(Mistake::Unknown { database: database.0 })?;
+                let before = committer.governing().own().version;
+                if before.checked_add(1) != Some(own.version) {
+                    return Err(Mistake::Rules { name: name.clone(), before, found: own.version });
+                }
+                committer.replay_rules(own);
+            }
         }
         Ok(())
     }
@@ -100,6 +109,17 @@ impl Replay {
         let committer = Committer::new(self.door.clone(), Revision::default(), Snapshot::default());
         self.databases.insert(database, Kept { name, committer });
         Ok(())
+    }
+
+    /// Finds out what the rules mean that databases have of their own: those of now, and not all that ever were. To be done
+    /// when everything is read, before anything is decided.
+    pub(crate) fn understand_rules(&mut self) {
+        for Kept { committer, .. } in self.databases.values_mut() {
+            if let Err(rejected) = committer.understand_rules() {
+                // Whoever starts the server is told where everything else is said.
+                tracing::debug!(%rejected, "stored rules are not understood");
+            }
+        }
     }
 
     /// Makes the writes that were armed for the end of sessions: all of them have ended with the server, however it did.
@@ -132,8 +152,10 @@ impl Replay {
 impl Kept {
     /// As a checkpoint has it.
     pub(crate) fn new(captured: Captured, door: Door) -> Self {
-        let Captured { name, revision, tree, armed } = captured;
-        Self { name, committer: Committer::resume(door, revision, tree, armed) }
+        let Captured { name, revision, tree, armed, own_rules } = captured;
+        let mut committer = Committer::resume(Governing::by_default(door), revision, tree, armed);
+        committer.replay_rules(own_rules);
+        Self { name, committer }
     }
 
     /// For a checkpoint.
@@ -142,7 +164,12 @@ impl Kept {
     }
 
     /// What everybody may see of it, before anything new is decided.
-    pub(crate) fn published(&self, door: Door) -> Published {
-        Published { revision: self.committer.revision(), tree: self.committer.tree().clone(), door }
+    pub(crate) fn published(&self) -> Published {
+        let Self { committer, .. } = self;
+        Published {
+            revision: committer.revision(),
+            tree: committer.tree().clone(),
+            governing: committer.governing().clone(),
+        }
     }
 }

@@ -18,8 +18,10 @@
 
 use super::group::Position;
 
-/// Of the format; a program reads the versions that it knows, and writes the newest.
-pub(super) const VERSION: u32 = 1;
+/// Of the format; a program reads the versions that it knows, and writes the newest. Version 1 has no rules.
+pub(super) const VERSION: u32 = 2;
+/// The oldest that is read.
+pub(super) const VERSION_MIN: u32 = 1;
 /// What precedes the first group: a sector, which is written once and never again.
 pub(super) const HEAD_BYTES: usize = 512;
 const MAGIC: [u8; 8] = *b"HEARTHLG";
@@ -46,7 +48,9 @@ pub(super) struct Head {
 pub(crate) enum HeadError {
     #[error("it does not begin as a file of the log does")]
     Foreign,
-    #[error("it is of version {found} of the format, and this program reads version {VERSION}")]
+    #[error(
+        "it is of version {found} of the format, and this program reads versions {VERSION_MIN} to {VERSION}"
+    )]
     Version { found: u32 },
     #[error("its beginning is damaged")]
     Damaged,
@@ -78,9 +82,13 @@ impl LogId {
 
 impl Head {
     pub(super) fn to_bytes(self) -> [u8; HEAD_BYTES] {
+        self.to_bytes_of(VERSION)
+    }
+
+    fn to_bytes_of(self, version: u32) -> [u8; HEAD_BYTES] {
         let mut bytes = [0; HEAD_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[8..12].copy_from_slice(&version.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.id.0);
         bytes[32..40].copy_from_slice(&self.first.sequence.to_le_bytes());
         bytes[40..48].copy_from_slice(&self.first.predecessor.to_le_bytes());
@@ -104,14 +112,15 @@ impl Head {
         if !is_sound {
             return Err(HeadError::Damaged);
         }
-        if u32_at(8) != VERSION {
-            return Err(HeadError::Version { found: u32_at(8) });
+        let version = u32_at(8);
+        if !(VERSION_MIN..=VERSION).contains(&version) {
+            return Err(HeadError::Version { found: version });
         }
         let mut id = LogId([0; 16]);
         id.0.copy_from_slice(&bytes[16..32]);
         let first = Position { sequence: u64_at(32), predecessor: u64_at(40) };
         let head = Self { id, first, bytes: u64_at(48) };
-        if head.to_bytes() == *bytes { Ok(head) } else { Err(HeadError::Damaged) }
+        if head.to_bytes_of(version) == *bytes { Ok(head) } else { Err(HeadError::Damaged) }
     }
 }
 

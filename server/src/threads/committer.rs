@@ -107,9 +107,9 @@ impl Own {
         if verdicts.is_empty() {
             return;
         }
-        let has_commits = verdicts.iter().any(|verdict| verdict.commit.is_some());
-        let made = (has_commits && !self.is_logged).then(|| self.name.clone());
-        self.is_logged |= has_commits;
+        let is_kept = verdicts.iter().any(Verdict::is_kept);
+        let made = (is_kept && !self.is_logged).then(|| self.name.clone());
+        self.is_logged |= is_kept;
         group.push(Decided { database, made, verdicts });
     }
 }

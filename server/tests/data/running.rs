@@ -64,6 +64,16 @@ impl Running {
         &self.said
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Status and body.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         self.try_ask(method, path, body).unwrap()
@@ -71,7 +81,7 @@ impl Running {
 
     /// The same, where the connection may end without an answer.
     pub(crate) fn try_ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let mut stream = TcpStream::connect(&self.address).ok()?;
         let (address, len) = (&self.address, body.len());
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n"

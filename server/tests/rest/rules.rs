@@ -72,8 +72,15 @@ fn rules_are_stored_as_they_came() {
                     `newData`, `query` and the `$variables` of the path\n",
             ),
         ),
-        (rules("DELETE", ""), error(405, "DELETE is not supported for rules: PUT replaces them")),
-        (rules("POST", TEXT), error(405, "POST is not supported for rules: PUT replaces them")),
+        (
+            rules("POST", TEXT),
+            error(
+                405,
+                "POST is not supported for rules: PUT replaces them, DELETE takes back what was stored",
+            ),
+        ),
+        (rules("DELETE", "").with_query("dryRun", "true"), ok.clone()),
+        (ask("DELETE", "/.settings/rules.json", ""), error(401, "Permission denied")),
         (ask("GET", "/.settings/other.json", "").by_owner(), error(404, "404 Not Found")),
         (ask("PUT", "/.settings/rules.json", OPEN), error(401, "Permission denied")),
         (ask("GET", "/.settings/rules.json", ""), error(401, "Permission denied")),
@@ -103,6 +110,48 @@ fn rules_are_stored_as_they_came() {
     // Rules of one database are nothing to another.
     let other = Ask::new("GET", "/a.json").with_query("ns", "other");
     assert_eq!(told(&server, other).0, 200);
+}
+
+#[test]
+fn versions_keep_two_who_deploy_from_overwriting_each_other() {
+    let server = Running::start();
+    let stale = |found: u64, expected: u64| {
+        format!("the rules of this database are at version {found}, and not at {expected}")
+    };
+    let bad = || "if-match must be a version of the rules, as the ETag of an answer says it".to_owned();
+    for (method, text, if_match, is_dry_run, status, said, version) in [
+        ("GET", "", None, false, 200, None, Some(0)),
+        ("PUT", OPEN, Some("\"0\""), true, 200, None, Some(0)),
+        ("PUT", OPEN, Some("\"0\""), false, 200, None, Some(1)),
+        ("PUT", CLOSED, Some("0"), false, 412, Some(stale(1, 0)), Some(1)),
+        ("PUT", CLOSED, Some("0"), true, 412, Some(stale(1, 0)), Some(1)),
+        ("DELETE", "", Some("2"), false, 412, Some(stale(1, 2)), Some(1)),
+        ("GET", "", None, false, 200, Some(OPEN.to_owned()), Some(1)),
+        ("PUT", "{}", Some("1"), false, 400, None, None),
+        ("PUT", OPEN, Some("1"), false, 200, None, Some(2)),
+        ("PUT", CLOSED, None, false, 200, None, Some(3)),
+        ("PUT", OPEN, Some("*"), false, 400, Some(bad()), None),
+        ("PUT", OPEN, Some("z6sRbrNLwbHX5fdjpvsTtWgXUFc="), false, 400, Some(bad()), None),
+        ("GET", "", Some("3"), false, 400, None, None),
+        ("DELETE", "", Some("3"), false, 200, None, Some(4)),
+        // There is nothing more to take back.
+        ("DELETE", "", None, false, 200, None, Some(4)),
+        ("PUT", CLOSED, Some("4"), false, 200, None, Some(5)),
+        ("GET", "", None, false, 200, Some(CLOSED.to_owned()), Some(5)),
+    ] {
+        let shown = format!("{method} {if_match:?} dry {is_dry_run}");
+        let mut ask = rules(method, text);
+        ask.headers.extend(if_match.map(|tag| ("if-match".into(), tag.into())));
+        if is_dry_run {
+            ask = ask.with_query("dryRun", "true");
+        }
+        let answer = send(&server, ask);
+        assert_eq!(answer.status, status, "{shown}");
+        let tag = version.map(|version: u64| format!("\"{version}\""));
+        assert_eq!(answer.headers.get("etag"), tag.as_ref(), "{shown}");
+        let body = answer.text().expect("the body is text");
+        assert!(said.as_ref().is_none_or(|said| body.contains(said)), "{shown}: {body}");
+    }
 }
 
 #[test]

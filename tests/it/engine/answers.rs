@@ -19,6 +19,7 @@ fn word(outcome: &Result<Accepted, Refusal>) -> &'static str {
         Err(Refusal::Arm(_)) => "not armed",
         Err(Refusal::LogStopped) => "stopped",
         Err(Refusal::InDoubt) => "in doubt",
+        Err(Refusal::OtherRules { .. }) => "other rules",
     }
 }
 

@@ -5,4 +5,5 @@ mod armed;
 mod ask;
 mod lives;
 mod news;
+mod own_rules;
 mod turns;

@@ -3,9 +3,9 @@
 use super::ask::{NOW_MS, hash, rules, set, uid, update};
 use hearth_engine::limits::{JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX, LISTENS_BYTES_MAX};
 use hearth_engine::{
-    Act, Answer, Begun, Body, Committer, Content, DatabaseId, Decided, Delivery, Door, Identity, Item,
-    Listen, LogStep, MemoryLog, Outboxes, Published, Publisher, Push, Request, Revision, SessionId, Tag,
-    Ticket,
+    Act, Answer, Begun, Body, Committer, Content, DatabaseId, Decided, Delivery, Door, Governing, Identity,
+    Item, Listen, LogStep, MemoryLog, Outboxes, Published, Publisher, Push, Request, Revision, SessionId,
+    Tag, Ticket,
 };
 use hearth_tests::naive;
 use hearth_tests::twin::{model_node, path};
@@ -81,7 +81,11 @@ impl Stage {
     fn new(door: &Door, data: &Value) -> Self {
         let tree = Snapshot::new(super::ask::node(data));
         let revision = Revision::default();
-        let mut publisher = Publisher::new(Published { revision, tree: tree.clone(), door: door.clone() });
+        let mut publisher = Publisher::new(Published {
+            revision,
+            tree: tree.clone(),
+            governing: Governing::by_default(door.clone()),
+        });
         publisher.open(LISTENER, uid("ann"));
         Self {
             committer: Committer::new(door.clone(), Revision::default(), tree),

@@ -1,6 +1,8 @@
 //! The end of a process, and what the next one makes of what is on the disk.
 
 use super::World;
+use super::disk::Thing;
+use super::law::Law;
 use super::outbox::Boxes;
 use crate::naive;
 use crate::twin::{model_node, model_priority, model_root};
@@ -14,15 +16,18 @@ impl World {
     pub(super) fn crash(&mut self) {
         self.counts.crashes += 1;
         if self.log.stopped().is_none() {
-            let on_the_way: Vec<Commit> =
-                self.decided.iter().filter_map(|verdict| verdict.commit.clone()).collect();
+            let on_the_way: Vec<Thing> = self.decided.iter().filter_map(Thing::of).collect();
             let arrived = self.dice.below(on_the_way.len() + 1);
             self.disk.keep(on_the_way.into_iter().take(arrived));
         }
         self.disk.mend();
         self.decided.clear();
-        self.laws.clear();
-        self.shown_law = self.law.clone();
+        self.laws_under_way.clear();
+        // What was stored stands, and what was the default is for whoever starts the server to say.
+        let own = self.disk.rules().pop().and_then(|own| own.text);
+        self.laws.own = own.map(|text| Law::of_text(&text));
+        self.counts.restored += usize::from(self.laws.own.is_some());
+        self.shown_laws = self.laws.clone();
         self.durable.clear();
         self.clients.clear();
         self.asked.clear();
@@ -33,15 +38,23 @@ impl World {
     }
 
     fn start(&mut self) {
-        let door = self.law.door();
-        self.committer = Committer::new(door.clone(), Revision::default(), Snapshot::default());
-        let mut published = Published::empty(door.clone());
-        for commit in self.disk.commits() {
-            assert_eq!(commit.revision, published.revision.next(), "the log has a gap");
-            self.committer.replay(&commit);
-            let tree = self.committer.tree().clone();
-            published = Published { revision: commit.revision, tree, ..published };
+        let door = self.laws.default.door();
+        self.committer = Committer::new(door, Revision::default(), Snapshot::default());
+        let mut newest = Revision::default();
+        for thing in self.disk.things() {
+            match thing {
+                Thing::Commit(commit) => {
+                    assert_eq!(commit.revision, newest.next(), "the log has a gap");
+                    newest = commit.revision;
+                    self.committer.replay(&commit);
+                }
+                Thing::Rules(own) => self.committer.replay_rules(own),
+            }
         }
+        self.committer.understand_rules().expect("what was stored was understood");
+        let (tree, governing) = (self.committer.tree().clone(), self.committer.governing().clone());
+        assert_eq!(governing.own().version, self.disk.rules().len() as u64, "versions count");
+        let published = Published { revision: newest, tree, governing };
         assert_eq!(model_root(&published.tree), self.history.now().root, "what the log holds");
         self.log = LogStep::new(self.disk.clone());
         self.tree = published.tree.clone();

@@ -71,8 +71,8 @@ impl World {
     fn judge_permission(&self, who: &Identity, before: &Snapshot, deed: &Deed) {
         match deed {
             Deed::Write(wish) | Deed::WriteIf(_, _, wish) => {
-                let may = self.law.may_write(who, self.now_ms, (before, &self.tree), &wish.to_write());
-                assert!(may, "{deed:?} of {who:?} is not allowed under {:?}", self.law);
+                let may = self.laws.now().may_write(who, self.now_ms, (before, &self.tree), &wish.to_write());
+                assert!(may, "{deed:?} of {who:?} is not allowed under {:?}", self.laws);
             }
             Deed::Arm(_) | Deed::Disarm(_) => {}
         }
@@ -99,10 +99,13 @@ impl World {
                 assert_ne!(found, *hash, "the hash is that of `{at}`");
                 self.counts.stale += 1;
             }
-            (Refusal::Denied(_), Some(_)) if self.law.has_rules() => self.counts.denied += 1,
+            (Refusal::Denied(_), Some(_)) if self.laws.now().has_rules() => self.counts.denied += 1,
+            // Rules are stored by nobody's session, who has looked at another version.
+            (Refusal::OtherRules { .. }, None) => {}
             (
                 Refusal::Denied(_)
                 | Refusal::Stale { .. }
+                | Refusal::OtherRules { .. }
                 | Refusal::Resolve(_)
                 | Refusal::Arm(_)
                 | Refusal::LogStopped
@@ -118,6 +121,14 @@ impl World {
     pub(super) fn judge_published(&self) {
         let published = self.publisher.published();
         assert!(self.published() <= self.disk.len(), "shown, and not durable");
+        let own = published.governing.own();
+        if let Some(index) = own.version.checked_sub(1) {
+            let kept = self.disk.rules();
+            let kept = kept.get(usize::try_from(index).expect("lives are short"));
+            assert_eq!(Some(own), kept, "rules that are shown, and not durable");
+        }
+        let text = own.text.as_deref();
+        assert_eq!(text, self.shown_laws.own.as_ref().map(super::law::Law::text), "other rules are shown");
         assert_eq!(
             model_root(&published.tree),
             self.history.at(self.published()).root,
@@ -138,13 +149,13 @@ impl World {
                         let at = (mirror::model_keys(&push.body.at).join("/"), push.tag);
                         client.standing.get(&at).unwrap_or_else(|| panic!("a push for no listener: {push:?}"))
                     });
-                    self.shown_law.check_push(&client.identity, self.now_ms, &tree, &push.body, query);
+                    self.shown_laws.now().check_push(&client.identity, self.now_ms, &tree, &push.body, query);
                 }
                 Fresh::Revoked(revoked) => {
                     self.counts.revoked += 1;
                     // What was held back for a session that lags was right when it was decided.
                     let may = when == When::Now
-                        && self.shown_law.may_read(
+                        && self.shown_laws.now().may_read(
                             &client.identity,
                             self.now_ms,
                             &tree,
@@ -268,7 +279,13 @@ impl World {
                 );
                 let query = crate::twin::tree_query(&mirror.query);
                 assert!(
-                    self.law.may_read(&client.identity, self.now_ms, tree, &crate::twin::path(at), &query),
+                    self.laws.now().may_read(
+                        &client.identity,
+                        self.now_ms,
+                        tree,
+                        &crate::twin::path(at),
+                        &query
+                    ),
                     "`{at}` {tag:?} is shown to {:?}",
                     client.identity
                 );

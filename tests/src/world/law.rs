@@ -21,7 +21,51 @@ pub(super) enum Law {
     Rules(Arc<Ruleset>),
 }
 
+/// What was said about what is allowed.
+#[derive(Clone, Debug)]
+pub(super) struct Laws {
+    /// Where nothing is stored.
+    pub(super) default: Law,
+    /// What is stored.
+    pub(super) own: Option<Law>,
+}
+
+/// Another law.
+#[derive(Clone, Debug)]
+pub(super) enum Amendment {
+    Default(Law),
+    Own(Option<Law>),
+}
+
+impl Laws {
+    /// What is allowed.
+    pub(super) fn now(&self) -> &Law {
+        self.own.as_ref().unwrap_or(&self.default)
+    }
+
+    /// Says something else.
+    pub(super) fn amend(&mut self, amendment: Amendment) {
+        match amendment {
+            Amendment::Default(law) => self.default = law,
+            Amendment::Own(law) => self.own = law,
+        }
+    }
+}
+
 impl Law {
+    /// The law that these rules are.
+    pub(super) fn of_text(text: &str) -> Self {
+        Self::Rules(Arc::new(Ruleset::compile(text).expect("they were used before")))
+    }
+
+    /// The rules that it is.
+    pub(super) fn rules(&self) -> Option<Arc<Ruleset>> {
+        match self {
+            Self::None => None,
+            Self::Rules(rules) => Some(rules.clone()),
+        }
+    }
+
     /// Some rules.
     pub(super) fn random(dice: &mut Dice) -> Self {
         Self::Rules(Arc::new(ruleset(dice)))
@@ -41,11 +85,8 @@ impl Law {
     }
 
     /// Other rules, if there are any.
-    pub(super) fn change(&mut self, dice: &mut Dice) -> Door {
-        if self.has_rules() {
-            *self = Self::random(dice);
-        }
-        self.door()
+    pub(super) fn other(&self, dice: &mut Dice) -> Self {
+        if self.has_rules() { Self::random(dice) } else { Self::None }
     }
 
     /// Somebody.
@@ -130,7 +171,7 @@ impl Law {
         }
     }
 
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         match self {
             Self::None => "no rules",
             Self::Rules(rules) => rules.source(),

@@ -27,7 +27,7 @@ use hearth_engine::{
 use hearth_tree::Snapshot;
 use history::History;
 use judge::When;
-use law::Law;
+use law::{Amendment, Law, Laws};
 use outbox::Boxes;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -39,11 +39,11 @@ pub struct World {
     dice: Dice,
     now_ms: i64,
     /// By which writes are judged.
-    law: Law,
+    laws: Laws,
     /// By which what is published may be read.
-    shown_law: Law,
-    /// Changes of the law that are decided and not published.
-    laws: VecDeque<Law>,
+    shown_laws: Laws,
+    /// What is decided and not published.
+    laws_under_way: VecDeque<Amendment>,
     /// How many laws there were before the one by which writes are judged, and which of them judged a revision.
     laws_made: usize,
     judged_by: BTreeMap<usize, usize>,
@@ -75,8 +75,10 @@ pub struct World {
 struct Kept {
     /// Whose requests are in it.
     whose: Vec<SessionId>,
-    /// How often the law changes in it.
-    laws: usize,
+    /// How often the law was to change in it.
+    amended: usize,
+    /// What became of that.
+    amendments: Vec<Amendment>,
     group: Durable<Vec<Verdict>>,
 }
 
@@ -110,13 +112,29 @@ pub struct Counts {
     pub cut: usize,
     /// Crashes.
     pub crashes: usize,
+    /// Rules that were stored, or taken back.
+    pub stored: usize,
+    /// Crashes after which stored rules decided.
+    pub restored: usize,
 }
 
 impl Counts {
     /// Whether everything has happened that does not take rules.
     pub const fn all_happened(&self) -> bool {
-        let Self { commits, answers, pushes, stale, denied: _, revoked: _, caught_up, fired, cut, crashes } =
-            *self;
+        let Self {
+            commits,
+            answers,
+            pushes,
+            stale,
+            denied: _,
+            revoked: _,
+            caught_up,
+            fired,
+            cut,
+            crashes,
+            stored: _,
+            restored: _,
+        } = *self;
         0 < commits
             && 0 < answers
             && 0 < pushes
@@ -143,6 +161,8 @@ impl std::ops::Add for Counts {
             fired: self.fired + other.fired,
             cut: self.cut + other.cut,
             crashes: self.crashes + other.crashes,
+            stored: self.stored + other.stored,
+            restored: self.restored + other.restored,
         }
     }
 }
@@ -166,9 +186,9 @@ impl World {
         let mut world = Self {
             dice,
             now_ms: 1_000_000,
-            shown_law: law.clone(),
-            law,
-            laws: VecDeque::new(),
+            shown_laws: Laws { default: law.clone(), own: None },
+            laws: Laws { default: law, own: None },
+            laws_under_way: VecDeque::new(),
             laws_made: 0,
             judged_by: BTreeMap::new(),
             tree: Snapshot::default(),
@@ -265,7 +285,7 @@ impl World {
         }
         self.sessions_made += 1;
         let session = SessionId(self.sessions_made);
-        let identity = self.law.identity(&mut self.dice);
+        let identity = self.laws.now().identity(&mut self.dice);
         self.boxes.open(session, 1 + self.dice.below(4));
         self.publisher.open(session, identity.clone());
         self.clients.push(Client::new(session, identity));
@@ -339,28 +359,34 @@ impl World {
 
     /// A group is appended to the log.
     fn keep(&mut self) {
-        let most = self.law.group(&mut self.dice);
+        let most = self.laws.now().group(&mut self.dice);
         let group: Vec<Verdict> = self.decided.drain(..most.min(self.decided.len())).collect();
         if group.is_empty() {
             return;
         }
         let whose = group.iter().filter(|verdict| verdict.ticket.is_some());
         let whose = whose.map(|verdict| verdict.session).collect();
-        let laws = group.iter().filter(|verdict| verdict.door.is_some()).count();
+        let amended = group.iter().filter(|verdict| verdict.governed.is_some()).count();
+        let mut amendments: Vec<_> = self.laws_under_way.drain(..amended).collect();
         let group = Decided { database: DatabaseId(0), made: None, verdicts: group };
         let (_, group) = self.log.keep(vec![group]).pop().expect("one database was handed in");
-        self.durable.push_back(Kept { whose, laws, group });
+        if self.log.stopped().is_some() {
+            // What cannot be kept is not shown. What is the default was never to be kept.
+            amendments.retain(|amendment| matches!(amendment, Amendment::Default(_)));
+        }
+        self.durable.push_back(Kept { whose, amended, amendments, group });
     }
 
     fn publish(&mut self) {
-        let Some(Kept { whose, laws, group }) = self.durable.pop_front() else { return };
-        if let Some(law) = self.laws.drain(..laws).next_back() {
-            self.shown_law = law;
+        let Some(Kept { whose, amended: _, amendments, group }) = self.durable.pop_front() else { return };
+        for amendment in amendments {
+            self.shown_laws.amend(amendment);
         }
         let before = self.published();
         self.publisher.publish(self.now_ms, group, &mut self.boxes);
-        if before < self.published() && self.law.has_rules() {
-            let shown_law = self.laws_made - self.laws.len();
+        if before < self.published() && self.laws.now().has_rules() {
+            let durable: usize = self.durable.iter().map(|kept| kept.amended).sum();
+            let shown_law = self.laws_made - self.laws_under_way.len() - durable;
             assert_eq!(
                 self.judged_by[&self.published()],
                 shown_law,
@@ -417,13 +443,42 @@ impl World {
     }
 
     fn change_law(&mut self) {
-        let act = Act::Govern(self.law.change(&mut self.dice));
-        self.laws.push_back(self.law.clone());
-        self.laws_made += 1;
+        let other = self.laws.default.other(&mut self.dice);
+        let version = self.committer.governing().own().version;
+        let if_version = self.dice.percent(50).then(|| version + u64::from(self.dice.percent(30)));
+        let (amendment, act) = match self.dice.below(5) {
+            0..2 => (Amendment::Default(other.clone()), Act::Govern(other.door())),
+            2..4 => (
+                Amendment::Own(other.rules().map(Law::Rules)),
+                Act::Store { rules: other.rules(), if_version },
+            ),
+            _ => (Amendment::Own(None), Act::Store { rules: None, if_version }),
+        };
+        let is_stored = matches!(act, Act::Store { .. });
+        let is_refused = is_stored && if_version.is_some_and(|expected| expected != version);
         // Nobody has this session, so nobody is told.
         let (session, identity) = (SessionId(0), Identity::Admin);
         let verdicts = self.committer.decide(self.now_ms, Request { session, ticket: None, identity, act });
+        let own = verdicts.iter().find(|verdict| verdict.session == session).expect("it waits for nobody");
+        assert_eq!(own.outcome.is_err(), is_refused, "{own:?}");
+        let had_own = self.laws.own.is_some();
+        let changes = !is_refused && !matches!((&amendment, had_own), (Amendment::Own(None), false));
+        assert_eq!(own.governed.is_some(), changes, "{own:?}");
+        if let Ok(accepted) = &own.outcome {
+            assert_eq!(accepted.rules_version, version + u64::from(changes && is_stored), "versions count");
+        }
+        // What was parked before it was decided before it.
+        let at = verdicts.iter().position(|verdict| verdict.session == session).expect("it was found");
+        let mut verdicts = verdicts;
+        let after = verdicts.split_off(at);
         self.judge_verdicts(verdicts);
+        if changes {
+            self.counts.stored += usize::from(is_stored);
+            self.laws.amend(amendment.clone());
+            self.laws_under_way.push_back(amendment);
+            self.laws_made += 1;
+        }
+        self.judge_verdicts(after);
     }
 
     /// The next of those who are suspended because the law has changed are judged by it.

@@ -42,7 +42,7 @@ impl World {
             82..88 => self.ask_again(who),
             88..96 => self.ask_to_forget(who),
             _ => {
-                let identity = self.law.identity(&mut self.dice);
+                let identity = self.laws.now().identity(&mut self.dice);
                 self.clients[who].send(Ask::Identify(identity));
             }
         }

@@ -3,7 +3,7 @@
 use super::super::load;
 use super::super::memory::MemoryStore;
 use super::super::store::Store;
-use super::{Act, Databases, LOG, key, number, path, position, text, writer};
+use super::{Act, Databases, LOG, RULES, key, number, path, position, text, writer};
 use super::{is, newest};
 use hearth_tree::{Node, Number, Path, Priority};
 use std::collections::BTreeMap;
@@ -16,8 +16,10 @@ fn two_checkpoints(store: &MemoryStore) -> [Databases; 2] {
     older.act(0, &Act::Set(path("/a"), Node::inner((0..40).map(leaf)).unwrap()));
     older.act(0, &Act::Prioritize(path("/a"), Some(Priority::Number(Number::from(1)))));
     older.act(1, &Act::Set(Path::root(), number(1)));
+    older.act(1, &Act::Store(Some(RULES)));
     let mut newer = older.clone();
     newer.act(0, &Act::Set(path("/a/k20"), text("something else")));
+    newer.act(1, &Act::Store(None));
     let mut writer = writer(Box::new(store.clone()), None);
     writer.write(position(1), older.capture()).unwrap();
     writer.write(position(2), newer.capture()).unwrap();

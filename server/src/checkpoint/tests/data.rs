@@ -3,15 +3,18 @@
 use super::super::kind::StoreKind;
 use super::super::writer::Capture;
 use super::folder::{Temporary, copy, files};
-use super::{Act, leaves, number, path, text};
+use super::{Act, RULES, leaves, number, path, text};
 use crate::log::{Checkpointing, Data, DataError, Found, Kept, KeptLog, trim};
 use hearth_engine::{
-    Act as Asked, Committer, DatabaseId, Decided, Door, Identity, LogStep, Request, Revision, SessionId,
+    Act as Asked, Committer, DatabaseId, Decided, Door, Entry, Identity, Log, LogStep, OwnRules, Request,
+    Revision, SessionId, Verdict,
 };
+use hearth_rules::Ruleset;
 use hearth_tree::{Assignment, Draft, Snapshot, Write};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A server without its threads.
@@ -34,6 +37,10 @@ impl Life {
         let write = match act {
             Act::Set(at, node) => Assignment::value(at.clone(), Some(Draft::from(node.clone()))),
             Act::Delete(at) => Assignment::value(at.clone(), None),
+            Act::Store(text) => {
+                let rules = text.map(|text| Arc::new(Ruleset::compile(text).unwrap()));
+                return self.ask(database, Asked::Store { rules, if_version: None });
+            }
             Act::Prioritize(..) => unreachable!("no act of these tests"),
         };
         self.ask(database, Asked::Write(Write::Set(write.unwrap())));
@@ -48,7 +55,7 @@ impl Life {
         });
         let request = Request { session: SessionId(1), ticket: None, identity: Identity::Admin, act };
         let verdicts = kept.committer.decide(0, request);
-        assert!(verdicts.iter().all(|verdict| verdict.commit.is_some()));
+        assert!(verdicts.iter().all(Verdict::is_kept));
         self.log.keep(vec![Decided { database, made, verdicts }]);
         assert_eq!(self.log.stopped(), None);
     }
@@ -66,7 +73,14 @@ impl Life {
 
     fn holds(&self) -> Holds {
         let hold = |(id, kept): (&DatabaseId, &Kept)| {
-            (id.0, kept.name.clone(), kept.committer.revision().get(), leaves(kept.committer.tree()))
+            let Kept { name, committer } = kept;
+            let own = committer.governing().own().clone();
+            let door = match committer.governing().door() {
+                Door::Open => "open".to_owned(),
+                Door::Closed => "closed".into(),
+                Door::Rules(rules) => rules.source().into(),
+            };
+            (id.0, name.clone(), committer.revision().get(), own, door, leaves(committer.tree()))
         };
         self.databases.iter().map(hold).collect()
     }
@@ -76,6 +90,8 @@ type Holds = Vec<(
     u64,
     String,
     u64,
+    OwnRules,
+    String,
     BTreeMap<Vec<String>, (Option<hearth_tree::Scalar>, Option<hearth_tree::Priority>)>,
 )>;
 
@@ -106,6 +122,8 @@ fn each_server_goes_on_from_the_checkpoint_and_the_log_behind_it() {
             assert_eq!(own.holds(), expected, "{store}, life {life}");
             let has = matches!(own.found, Found::Kept { has_checkpoint: true, .. });
             assert_eq!(has, 1 < life, "{store}, life {life}");
+            // A database may begin with rules, and there may be nothing else in it.
+            own.act(2 + life % 2, &Act::Store(Some(RULES)));
             for at in 0..4 {
                 own.act(life % 2, &long());
                 own.act(life % 2, &small(life * 10 + at));
@@ -115,6 +133,10 @@ fn each_server_goes_on_from_the_checkpoint_and_the_log_behind_it() {
                 own.checkpoint();
                 own.act(1, &small(at));
                 own.act(0, &long());
+                own.act(0, &Act::Store((at % 3 != 1).then_some(RULES)));
+                if at % 3 == 1 {
+                    own.checkpoint();
+                }
             }
             expected = own.holds();
             // Cut off or ended in order.
@@ -148,6 +170,7 @@ fn checkpoints_move_to_the_store_that_is_asked_for() {
         own.checkpoint();
     }
     own.act(1, &small(1));
+    own.act(2, &Act::Store(Some(RULES)));
     let expected = own.holds();
     drop(own);
     assert!(!has_first_segment(folder.path()));
@@ -177,6 +200,7 @@ fn prepare(store: StoreKind, is_trimmed: bool) -> (Temporary, Holds) {
         }
         own.act(0, &small(at));
         own.act(1, &small(at));
+        own.act(1, &Act::Store((at != 1).then_some(RULES)));
         own.checkpoint();
     }
     own.act(0, &small(100));
@@ -256,5 +280,38 @@ fn a_log_that_does_not_reach_a_checkpoint_is_refused() {
         fs::remove_file(folder.path().join("log").join(last)).unwrap();
         let error = Life::begin(folder.path(), None).err().unwrap().to_string();
         assert!(error.contains("cannot be used"), "{error}");
+    }
+}
+
+/// Rules that an earlier program has taken, and this one does not: whatever is the default, only admins may do anything.
+#[test]
+fn rules_that_are_not_understood_close_their_database_and_no_other() {
+    for (has_checkpoint, name) in [(false, "in the log"), (true, "in a checkpoint")] {
+        let folder = Temporary::new();
+        let mut own = Life::begin(folder.path(), None).unwrap();
+        own.act(0, &small(0));
+        own.act(1, &small(1));
+        own.act(1, &Act::Store(Some(RULES)));
+        let lost =
+            OwnRules { version: 2, at_ms: 5, text: Some("{\"rules\": {\".read\": \"later()\"}}".into()) };
+        let mut log = own.log.into_log();
+        log.append(&[Entry::Rules(DatabaseId(1), &lost)]).unwrap();
+        own.log = LogStep::new(log);
+        own.databases.get_mut(&DatabaseId(1)).unwrap().committer.replay_rules(lost.clone());
+        if has_checkpoint {
+            own.checkpoint();
+        }
+        drop(own);
+        let mut own = Life::begin(folder.path(), None).unwrap();
+        let governing = |own: &Life, id| own.databases[&DatabaseId(id)].committer.governing().clone();
+        assert!(matches!(governing(&own, 0).door(), Door::Open), "{name}");
+        let found = governing(&own, 1);
+        assert!(found.is_lost() && matches!(found.door(), Door::Closed), "{name}");
+        assert_eq!(*found.own(), lost, "{name}");
+        // Others mend that, and go on counting.
+        own.act(1, &Act::Store(Some(RULES)));
+        let mended = governing(&own, 1);
+        assert!(!mended.is_lost() && matches!(mended.door(), Door::Rules(_)), "{name}");
+        assert_eq!(mended.own().version, 3, "{name}");
     }
 }

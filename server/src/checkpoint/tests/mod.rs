@@ -15,7 +15,7 @@ use super::store::Store;
 use super::walk::Item;
 use super::writer::{Capture, Captured, Writer};
 use crate::log::{LogId, Position};
-use hearth_engine::{Armed, DatabaseId, Identity, Revision, SessionId};
+use hearth_engine::{Armed, DatabaseId, Identity, OwnRules, Revision, SessionId};
 use hearth_tree::{
     Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue,
     Snapshot, Text, To, Update, Write,
@@ -26,6 +26,9 @@ use proptest::sample::select;
 use std::collections::BTreeMap;
 
 const LOG: LogId = LogId([7; 16]);
+
+/// Rules with a comment, as they come.
+const RULES: &str = "{\n  // mine\n  \"rules\": {\".read\": true},\n}\n";
 
 /// So small that nearly every tree has several chunks, and every chunk a batch of its own.
 const SMALL: Sizes = Sizes { chunk_bytes: 64, batch_bytes: 100 };
@@ -52,6 +55,8 @@ enum Act {
     Set(Path, Node),
     Delete(Path),
     Prioritize(Path, Option<Priority>),
+    /// Stores rules with the database, or takes them back: no commit.
+    Store(Option<&'static str>),
 }
 
 impl Act {
@@ -60,6 +65,7 @@ impl Act {
             Self::Set(at, node) => (at, To::Node(Some(node.clone()))),
             Self::Delete(at) => (at, To::Node(None)),
             Self::Prioritize(at, priority) => (at, To::Priority(priority.clone())),
+            Self::Store(_) => return tree.clone(),
         };
         tree.apply(&Change::new(vec![Edit { at: at.clone(), to }]).unwrap())
     }
@@ -106,6 +112,7 @@ fn arb_act() -> impl Strategy<Value = Act> {
         5 => (arb_path(), arb_node()).prop_map(|(at, node)| Act::Set(at, node)),
         3 => arb_path().prop_map(Act::Delete),
         1 => (arb_path(), arb_priority()).prop_map(|(at, priority)| Act::Prioritize(at, priority)),
+        1 => select(vec![None, Some(RULES), Some("no rules")]).prop_map(Act::Store),
     ]
 }
 
@@ -116,20 +123,26 @@ fn arb_history() -> impl Strategy<Value = Vec<Vec<(u64, Act)>>> {
 
 /// What the databases hold, for a checkpoint at every moment.
 #[derive(Clone, Debug, Default)]
-struct Databases(BTreeMap<DatabaseId, (u64, Snapshot)>);
+struct Databases(BTreeMap<DatabaseId, (u64, Snapshot, OwnRules)>);
 
 impl Databases {
     fn act(&mut self, database: u64, act: &Act) {
-        let (revision, tree) = self.0.entry(DatabaseId(database)).or_default();
+        let (revision, tree, own) = self.0.entry(DatabaseId(database)).or_default();
+        if let Act::Store(text) = act {
+            let version = own.version + 1;
+            *own = OwnRules { version, at_ms: 1_000, text: text.map(Into::into) };
+            return;
+        }
         *revision += 1;
         *tree = act.on(tree);
     }
 
     fn capture(&self) -> Capture {
-        let captured = |(&id, (revision, tree)): (&DatabaseId, &(u64, Snapshot))| {
+        let captured = |(&id, (revision, tree, own)): (&DatabaseId, &(u64, Snapshot, OwnRules))| {
             let armed = armed(*revision);
             let (name, tree) = (format!("database-{}", id.0), tree.clone());
-            (id, Captured { name, revision: Revision::new(*revision), tree, armed })
+            let (revision, own_rules) = (Revision::new(*revision), own.clone());
+            (id, Captured { name, revision, tree, armed, own_rules })
         };
         Capture { starts: 3, databases: self.0.iter().map(captured).collect() }
     }
@@ -170,6 +183,7 @@ fn is(loaded: &Loaded, databases: &Databases) -> bool {
             *id == expected_id
                 && loaded.record.name == expected.name
                 && loaded.record.revision == expected.revision
+                && loaded.record.own_rules == expected.own_rules
                 && updates(&loaded.record.armed) == updates(&expected.armed)
                 && leaves(&loaded.tree) == leaves(&expected.tree)
         })

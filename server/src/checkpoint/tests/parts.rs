@@ -1,11 +1,12 @@
 //! The parts: keys of entries, items of trees.
 
-use super::super::entry::chunk_key;
+use super::super::database;
+use super::super::entry::{chunk_key, seal};
 use super::super::growth::{Growth, Read};
 use super::super::load::Damage;
 use super::super::walk::Walk;
-use super::{arb_node, arb_path, number, owned, path};
-use hearth_engine::DatabaseId;
+use super::{Act, Databases, arb_node, arb_path, number, owned, path};
+use hearth_engine::{DatabaseId, OwnRules};
 use hearth_tree::{Node, Number, Path, Priority};
 use proptest::prelude::*;
 
@@ -66,5 +67,31 @@ fn what_is_no_tree_does_not_grow() {
         let mut growth = Growth::default();
         let added = items.into_iter().try_for_each(|(at, item)| growth.add(path(at).keys(), item));
         assert_eq!(added.and_then(|()| growth.finish()), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_database_of_version_1_has_no_rules() {
+    let databases = {
+        let mut databases = Databases::default();
+        databases.act(1, &Act::Set(path("/a"), number(1)));
+        databases
+    };
+    let captured = databases.capture().databases.remove(&DatabaseId(1)).unwrap();
+    let (key, value, _) = database::seal(DatabaseId(1), 7, &captured, &[]);
+    // What version 2 has added: version 0, time 0, nothing stored.
+    let (sealed, _) = value.split_last_chunk::<4>().unwrap();
+    let mut body = sealed.strip_suffix(&[0, 0, 1]).expect("the rules stand last").to_vec();
+    for (version, expected) in [(1, None), (2, Some("ends in the middle of")), (3, Some("of version 3"))] {
+        body[0] = version;
+        let (value, crc) = seal(&key, body.clone());
+        let read = database::read(&key, &value, database::RecordRef { generation: 7, crc });
+        match (read, expected) {
+            (Ok(record), None) => {
+                assert_eq!((record.name.as_str(), record.own_rules), ("database-1", OwnRules::default()));
+            }
+            (Err(damage), Some(expected)) => assert!(damage.to_string().contains(expected), "{damage}"),
+            (read, expected) => panic!("version {version}: {read:?}, not {expected:?}"),
+        }
     }
 }

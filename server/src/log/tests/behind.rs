@@ -32,7 +32,11 @@ fn shown(disk: &Disk, position: Position) -> Result<Vec<u64>, String> {
     let see = |record| {
         match record {
             Record::Commit { commit, .. } => shown.push(commit.revision.get()),
-            Record::Started { .. } | Record::Stopped | Record::Sealed | Record::Made { .. } => {
+            Record::Started { .. }
+            | Record::Stopped
+            | Record::Sealed
+            | Record::Made { .. }
+            | Record::Rules { .. } => {
                 return Err(Mistake::Decode(DecodeError::Empty));
             }
         }

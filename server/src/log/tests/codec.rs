@@ -3,7 +3,7 @@
 use super::super::codec::{DecodeError, Source, put_varint};
 use super::super::record::{Record, put_entry};
 use super::DATABASE;
-use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, Revision, SessionId};
+use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, OwnRules, Revision, SessionId};
 use hearth_rules::Claim;
 use hearth_tree::{
     Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue, Text,
@@ -145,9 +145,21 @@ fn commit() -> impl Strategy<Value = Commit> {
     })
 }
 
+fn own_rules() -> impl Strategy<Value = OwnRules> {
+    (any::<u64>(), any::<i64>(), proptest::option::of(text())).prop_map(|(version, at_ms, text)| OwnRules {
+        version,
+        at_ms,
+        text: text.map(|text| text.as_str().into()),
+    })
+}
+
 fn encoded(commit: &Commit) -> Vec<u8> {
+    encoded_entry(&Entry::Commit(DATABASE, commit))
+}
+
+fn encoded_entry(entry: &Entry<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put_entry(&mut bytes, &Entry::Commit(DATABASE, commit)).unwrap();
+    put_entry(&mut bytes, entry).unwrap();
     bytes
 }
 
@@ -168,7 +180,20 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_strange_to_be_refused(bytes in vec(any::<u8>(), 0..200), kind in 0_u8..7) {
+    fn rules_are_read_as_they_were_written(
+        own in own_rules(), at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = encoded_entry(&Entry::Rules(DATABASE, &own));
+        prop_assert_eq!(decoded(&bytes), Ok(Record::Rules { database: DATABASE, own }));
+        prop_assert!(!bytes.windows(64).any(|window| window.iter().all(|&byte| byte == 0)));
+        prop_assert!(decoded(&bytes[..cut.index(bytes.len())]).is_err());
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        drop(decoded(&bytes));
+    }
+
+    #[test]
+    fn no_bytes_are_too_strange_to_be_refused(bytes in vec(any::<u8>(), 0..200), kind in 0_u8..8) {
         drop(decoded(&bytes));
         // As the body of each kind of record.
         let mut record = u32::try_from(bytes.len()).unwrap().to_le_bytes().to_vec();

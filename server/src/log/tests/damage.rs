@@ -2,23 +2,23 @@
 //! without a word.
 
 use super::super::files::Files;
-use super::super::record::Record;
 use super::super::recovery::{Cut, recover};
 use super::super::segment_log::SegmentLog;
 use super::disk::Disk;
-use super::{ID, SMALL, commit, entries};
+use super::{ID, SMALL, Thing};
 use hearth_engine::Log;
 
-const COMMITS: u64 = 12;
+/// How many things there are: commits, and rules among them.
+const THINGS: u64 = 12;
 
-/// A log of several segments, each commit a group.
+/// A log of several segments, each thing a group.
 fn kept() -> Disk {
     let disk = Disk::new(1);
     let mut log = SegmentLog::begin(disk.clone(), ID, SMALL).unwrap();
-    for revision in 1..=COMMITS {
+    for revision in 1..=THINGS {
         // Zeros and other things, across sectors.
         let value = format!("{}{}", "\0".repeat(150), "v".repeat(usize::try_from(revision * 35).unwrap()));
-        log.append(&entries(&[commit(revision, &value)])).unwrap();
+        log.append(&[Thing::new(revision, &value).entry()]).unwrap();
     }
     assert!(4 <= names(&disk).len(), "{:?}", names(&disk));
     disk
@@ -28,11 +28,11 @@ fn names(disk: &Disk) -> Vec<String> {
     disk.names().unwrap()
 }
 
-/// How many commits are recovered, and what was cut; or what is said instead.
+/// How many of them are recovered, and what was cut; or what is said instead.
 fn recovered(disk: &Disk) -> Result<(u64, Option<Cut>), String> {
     let mut commits = 0;
     let recovered = recover(disk.clone(), ID, SMALL, |record| {
-        commits += u64::from(matches!(record, Record::Commit { .. }));
+        commits += u64::from(Thing::of(record).is_some());
         Ok(())
     });
     let recovered = recovered.map_err(|error| error.to_string())?;
@@ -51,7 +51,7 @@ fn last_group(disk: &Disk) -> (String, usize, usize) {
 #[test]
 fn a_bit_that_has_changed_is_found_wherever_it_is() {
     let whole = kept();
-    assert_eq!(recovered(&whole), Ok((COMMITS, None)));
+    assert_eq!(recovered(&whole), Ok((THINGS, None)));
     for name in names(&whole) {
         let bytes = whole.bytes(&name);
         for at in 0..bytes.len() {
@@ -66,7 +66,7 @@ fn a_bit_that_has_changed_is_found_wherever_it_is() {
                 match recovered(&disk) {
                     // Behind the last group, where nothing was ever written.
                     Ok((commits, cut)) => {
-                        assert_eq!(commits, COMMITS, "`{name}`, byte {at}, bit {bit}: commits are lost");
+                        assert_eq!(commits, THINGS, "`{name}`, byte {at}, bit {bit}: commits are lost");
                         assert!(cut.is_some(), "`{name}`, byte {at}, bit {bit}: not a word");
                     }
                     Err(said) => {
@@ -112,9 +112,9 @@ fn a_group_of_which_a_sector_was_not_written_is_cut_and_nothing_else_is() {
         let is_empty = missing == (1 << sectors.len()) - 1;
         disk.put(&name, bytes.clone());
         let (commits, cut) = recovered(&disk).unwrap();
-        assert_eq!((commits, cut.is_some()), (COMMITS - 1, !is_empty), "sectors missing: {missing:b}");
+        assert_eq!((commits, cut.is_some()), (THINGS - 1, !is_empty), "sectors missing: {missing:b}");
         // What was cut is gone: the log goes on there as if it had never been.
-        assert_eq!(recovered(&disk), Ok((COMMITS - 1, None)));
+        assert_eq!(recovered(&disk), Ok((THINGS - 1, None)));
     }
 }
 
@@ -129,7 +129,7 @@ fn a_tail_of_zeros_never_shortens_the_log_in_silence() {
         bytes[from..].fill(0);
         disk.put(&name, bytes);
         let (commits, cut) = recovered(&disk).unwrap();
-        assert_eq!((commits, cut.is_some()), (COMMITS - 1, from != at), "zeros from byte {from}");
+        assert_eq!((commits, cut.is_some()), (THINGS - 1, from != at), "zeros from byte {from}");
     }
 }
 
@@ -180,9 +180,9 @@ fn what_is_missing_or_foreign_is_named() {
         ),
         (Box::new(put(first, Vec::new())), format!("`log/{first}` cannot be used")),
         (
-            Box::new(put(first, changed(8, 2))),
+            Box::new(put(first, changed(8, 3))),
             format!(
-                "`log/{first}` cannot be used: it is of version 2 of the format, and this program reads version 1"
+                "`log/{first}` cannot be used: it is of version 3 of the format, and this program reads versions 1 to 2"
             ),
         ),
         (Box::new(put(first, other)), format!("`log/{first}` belongs to other data")),
@@ -223,6 +223,6 @@ fn a_switch_that_was_not_finished_is_taken_back() {
     let in_last = bytes.windows(4).filter(|window| window == b"HGrp").count() as u64;
     bytes[512..].fill(0);
     disk.put(last, bytes);
-    assert_eq!(recovered(&disk), Ok((COMMITS - in_last, None)));
+    assert_eq!(recovered(&disk), Ok((THINGS - in_last, None)));
     assert_eq!(disk.names().unwrap().len(), names.len() - 1);
 }

@@ -5,9 +5,9 @@ use super::super::record::Record;
 use super::super::recovery::recover;
 use super::super::segment_log::{SegmentLog, Sizes};
 use super::disk::Disk;
-use super::{DATABASE, ID, commit};
+use super::{DATABASE, ID, commit, own_rules};
 use crate::log::files::Files;
-use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, Log, Revision, SessionId};
+use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, Log, OwnRules, Revision, SessionId};
 use hearth_rules::Claim;
 use hearth_tree::{
     Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue, Text,
@@ -17,7 +17,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-const GOLDEN: &str = include_str!("golden.txt");
+/// What version 1 wrote: no rules.
+const GOLDEN_1: &str = include_str!("golden-1.txt");
+/// What is written now.
+const GOLDEN_2: &str = include_str!("golden-2.txt");
 
 fn path(text: &str) -> Path {
     Path::parse(text).unwrap()
@@ -27,7 +30,7 @@ fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
 }
 
-/// One of everything that a log can hold.
+/// One of every commit that a log can hold.
 fn everything() -> Vec<Commit> {
     let number = |number| Number::from_f64(number).unwrap();
     let leaf = |number: Number| Node::from(Scalar::Number(number));
@@ -96,6 +99,13 @@ fn everything() -> Vec<Commit> {
     commits
 }
 
+/// Rules that are stored and taken back.
+fn rules() -> [OwnRules; 2] {
+    let stored = own_rules(1, &format!("ä\u{10FFFF}{}", "\0".repeat(70)));
+    let taken_back = OwnRules { version: 2, at_ms: -1, text: None };
+    [stored, taken_back]
+}
+
 /// 32 bytes a line, without the zeros that follow.
 fn dump(bytes: &[u8]) -> String {
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -108,7 +118,7 @@ fn dump(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_bytes_are_those_of_version_1() {
+fn the_bytes_are_those_of_version_2() {
     let disk = Disk::new(0);
     let sizes = Sizes { segment_bytes_min: 4_096, ..Sizes::DEFAULT };
     let mut log = SegmentLog::begin(disk.clone(), ID, sizes).unwrap();
@@ -116,17 +126,25 @@ fn the_bytes_are_those_of_version_1() {
     let commits = everything();
     let mut group = vec![Entry::Made(DATABASE, "db")];
     group.extend(commits.iter().map(|commit| Entry::Commit(DATABASE, commit)));
+    let rules = rules();
+    group.extend(rules.iter().map(|own| Entry::Rules(DATABASE, own)));
     log.append(&group).unwrap();
     log.end().unwrap();
     let name = disk.names().unwrap().pop().unwrap();
     let found = dump(&disk.bytes(&name));
-    assert!(found == GOLDEN, "the format has changed; this is what is written now:\n{found}");
+    assert!(found == GOLDEN_2, "the format has changed; this is what is written now:\n{found}");
 }
 
 #[test]
-fn what_version_1_has_written_is_read() {
+fn what_each_version_has_written_is_read() {
+    let rules = rules().into_iter().map(|own| Record::Rules { database: DATABASE, own });
+    check(GOLDEN_1, []);
+    check(GOLDEN_2, rules);
+}
+
+fn check(golden: &str, rules: impl IntoIterator<Item = Record>) {
     let nibble = |byte: u8| u8::try_from(char::from(byte).to_digit(16).unwrap()).unwrap();
-    let digits: Vec<u8> = GOLDEN.bytes().filter(u8::is_ascii_hexdigit).map(nibble).collect();
+    let digits: Vec<u8> = golden.bytes().filter(u8::is_ascii_hexdigit).map(nibble).collect();
     let mut bytes: Vec<u8> = digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect();
     bytes.resize(4_096, 0);
     let disk = Disk::new(0);
@@ -140,6 +158,7 @@ fn what_version_1_has_written_is_read() {
     let mut expected =
         vec![Record::Started { start: 1 }, Record::Made { database: DATABASE, name: "db".into() }];
     expected.extend(everything().into_iter().map(|commit| Record::Commit { database: DATABASE, commit }));
+    expected.extend(rules);
     expected.push(Record::Stopped);
     assert_eq!(found, expected);
 }

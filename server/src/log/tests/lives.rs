@@ -5,8 +5,8 @@ use super::super::record::Record;
 use super::super::recovery::{Recovered, recover};
 use super::super::segment_log::SegmentLog;
 use super::disk::Disk;
-use super::{DATABASE, ID, SMALL, commit, entries};
-use hearth_engine::{Commit, Entry, Log};
+use super::{DATABASE, ID, SMALL, Thing};
+use hearth_engine::{Entry, Log};
 
 const LIVES: u64 = 2_000;
 
@@ -23,7 +23,7 @@ fn seeds() -> std::ops::Range<u64> {
 /// What the log may hold, and what it must.
 #[derive(Default)]
 struct Promises {
-    decided: Vec<Commit>,
+    decided: Vec<Thing>,
     confirmed: usize,
     is_made: bool,
 }
@@ -38,15 +38,12 @@ struct Counts {
     segments: usize,
 }
 
-fn read(disk: &Disk, promises: &Promises, seed: u64) -> (Recovered<Disk>, Vec<Commit>, bool) {
+fn read(disk: &Disk, promises: &Promises, seed: u64) -> (Recovered<Disk>, Vec<Thing>, bool) {
     let mut found = Vec::new();
     let mut is_made = false;
     let recovered = recover(disk.clone(), ID, SMALL, |record| {
-        match record {
-            Record::Commit { commit, .. } => found.push(commit),
-            Record::Made { .. } => is_made = true,
-            Record::Started { .. } | Record::Stopped | Record::Sealed => {}
-        }
+        is_made |= matches!(record, Record::Made { .. });
+        found.extend(Thing::of(record));
         Ok(())
     });
     let recovered = recovered.unwrap_or_else(|error| panic!("seed {seed}: refused: {error}"));
@@ -62,10 +59,10 @@ fn write(log: &mut SegmentLog<Disk>, disk: &Disk, promises: &mut Promises, count
         let size = 1 + disk.below(4);
         let first = promises.decided.len() as u64 + 1;
         let length = |disk: &Disk| usize::try_from(disk.below(9) * disk.below(60)).unwrap();
-        let group: Vec<Commit> =
-            (first..first + size).map(|at| commit(at, &"\0x\0y"[..].repeat(length(disk)))).collect();
+        let group: Vec<Thing> =
+            (first..first + size).map(|at| Thing::new(at, &"\0x\0y"[..].repeat(length(disk)))).collect();
         promises.decided.extend(group.iter().cloned());
-        let mut said = entries(&group);
+        let mut said: Vec<Entry<'_>> = group.iter().map(Thing::entry).collect();
         if !promises.is_made {
             said.insert(0, Entry::Made(DATABASE, "db"));
         }
@@ -146,9 +143,9 @@ fn every_operation_may_be_the_last() {
         let mut log = log.map_err(|error| error.to_string())?;
         for group in 0..12_u64 {
             let size = usize::try_from(group * 17 % 600).unwrap();
-            let group = [commit(2 * group + 1, &"v".repeat(size)), commit(2 * group + 2, "w")];
+            let group = [Thing::new(2 * group + 1, &"v".repeat(size)), Thing::new(2 * group + 2, "w")];
             promises.decided.extend(group.iter().cloned());
-            log.append(&entries(&group)).map_err(|error| error.to_string())?;
+            log.append(&group.each_ref().map(Thing::entry)).map_err(|error| error.to_string())?;
             promises.confirmed = promises.decided.len();
         }
         Ok(())

@@ -7,9 +7,10 @@ mod disk;
 mod golden;
 mod lives;
 
+use super::record::Record;
 use super::segment::LogId;
 use super::segment_log::Sizes;
-use hearth_engine::{Commit, DatabaseId, Entry, Revision};
+use hearth_engine::{Commit, DatabaseId, Entry, OwnRules, Revision};
 use hearth_tree::{Change, Edit, Node, Path, Scalar, Text, To};
 
 const ID: LogId = LogId(*b"a log of tests !");
@@ -28,6 +29,45 @@ fn commit(revision: u64, value: &str) -> Commit {
     let at = Path::parse(&format!("/at/{revision}")).unwrap();
     let change = Change::new(vec![Edit { at, to: To::Node(Some(text(value))) }]).unwrap();
     Commit { revision: Revision::new(revision), change, arming: None }
+}
+
+/// Something that the log keeps of a database.
+#[derive(Clone, Debug, PartialEq)]
+enum Thing {
+    Commit(Commit),
+    Rules(OwnRules),
+}
+
+impl Thing {
+    /// The one of that number: every third is rules.
+    fn new(number: u64, value: &str) -> Self {
+        if number % 3 == 2 {
+            Self::Rules(own_rules(number, value))
+        } else {
+            Self::Commit(commit(number, value))
+        }
+    }
+
+    fn entry(&self) -> Entry<'_> {
+        match self {
+            Self::Commit(commit) => Entry::Commit(DATABASE, commit),
+            Self::Rules(own) => Entry::Rules(DATABASE, own),
+        }
+    }
+
+    fn of(record: Record) -> Option<Self> {
+        match record {
+            Record::Commit { commit, .. } => Some(Self::Commit(commit)),
+            Record::Rules { own, .. } => Some(Self::Rules(own)),
+            Record::Started { .. } | Record::Stopped | Record::Sealed | Record::Made { .. } => None,
+        }
+    }
+}
+
+/// Rules of that version with a comment in them.
+fn own_rules(version: u64, comment: &str) -> OwnRules {
+    let text = format!(r#"{{/* {comment} */ "rules": {{}}}}"#).into();
+    OwnRules { version, at_ms: 1_796_061_313_000, text: Some(text) }
 }
 
 fn entries(commits: &[Commit]) -> Vec<Entry<'_>> {

@@ -1,9 +1,11 @@
-//! One request, one answer: a write of somebody who has no connection.
+//! One request, one answer: a write, or other rules, of somebody who has no connection.
 
 use super::changes::edits_of;
 use crate::database::{Database, Stopped};
 use crate::threads::{Outbox, SessionMessage};
-use hearth_engine::{Act, Answer, Delivery, Identity, Item, Listen, Refusal, Request, SessionId, Ticket};
+use hearth_engine::{
+    Accepted, Act, Answer, Delivery, Identity, Item, Listen, Refusal, Request, SessionId, Ticket,
+};
 use hearth_tree::{Change, Path, Query, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,8 +27,15 @@ pub(super) struct Exchange {
     pub(super) watched: Option<Path>,
 }
 
-/// What became of it: the tree as the write left it, as far as it was watched.
-pub(super) type Outcome = Result<Snapshot, Refusal>;
+/// What became of it.
+pub(super) type Outcome = Result<Done, Refusal>;
+
+/// Something that was accepted.
+pub(super) struct Done {
+    pub(super) accepted: Accepted,
+    /// The tree as it left it, as far as it was watched.
+    pub(super) seen: Snapshot,
+}
 
 impl Exchange {
     /// Has it decided, and returns when the outcome is published. In a task of its own: a client that goes away in the
@@ -57,7 +66,7 @@ impl Exchange {
         let outcome = loop {
             let delivery = deliveries.recv().await.ok_or(Stopped)?;
             if let Some(outcome) = follow(delivery, &mut seen) {
-                break outcome.map(|()| seen);
+                break outcome.map(|accepted| Done { accepted, seen });
             }
             if deliveries.is_empty() && is_lagging.swap(false, Ordering::AcqRel) {
                 database.tell(session, SessionMessage::Drained).await?;
@@ -73,14 +82,14 @@ impl Exchange {
 }
 
 /// Keeps up with what is told, and says what became of the write when that comes.
-fn follow(delivery: Delivery, seen: &mut Snapshot) -> Option<Result<(), Refusal>> {
+fn follow(delivery: Delivery, seen: &mut Snapshot) -> Option<Result<Accepted, Refusal>> {
     for item in delivery.items {
         match item {
             Item::Push(push) => {
                 let change = Change::new(edits_of(&push.body)).expect("the parts of one body lie apart");
                 *seen = seen.apply(&change);
             }
-            Item::Answer(Answer::Write(WRITE, outcome)) => return Some(outcome.map(|_| ())),
+            Item::Answer(Answer::Write(WRITE, outcome)) => return Some(outcome),
             // An admin is refused nothing.
             Item::Answer(Answer::Write(..) | Answer::Listen(..) | Answer::Read(..)) | Item::Revoked(_) => {}
         }

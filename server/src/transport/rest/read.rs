@@ -62,7 +62,7 @@ fn respond(tree: &Snapshot, at: &Path, wanted: &Wanted, conditions: &Conditions,
 
 /// Whether this may be read, and in this order. Permission first: a missing index says something of the rules.
 pub(super) fn judge(published: &Published, asked: &Asked, wanted: &Wanted) -> Result<(), Refused> {
-    let Published { tree, door, .. } = published;
+    let (tree, door) = (&published.tree, published.door());
     let at = &asked.target.path;
     // Keys alone are judged as everything: they say what is there.
     let query = if wanted.shallow { &Query::EVERYTHING } else { &wanted.query };

@@ -53,7 +53,9 @@ impl Refused {
     pub(super) fn of_write(refusal: &Refusal) -> Self {
         match refusal {
             Refusal::Denied(denied) => Self::denied(denied),
-            Refusal::Stale { .. } => Self::new(StatusCode::PRECONDITION_FAILED, refusal.to_string()),
+            Refusal::Stale { .. } | Refusal::OtherRules { .. } => {
+                Self::new(StatusCode::PRECONDITION_FAILED, refusal.to_string())
+            }
             Refusal::Resolve(_) | Refusal::Arm(_) => Self::bad(refusal.to_string()),
             Refusal::LogStopped => Self::new(StatusCode::SERVICE_UNAVAILABLE, refusal.to_string()),
             // Not 503, which says that nothing was attempted (rest reference 2.3).

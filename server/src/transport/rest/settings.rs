@@ -1,17 +1,21 @@
 //! What an admin can say of a database: its rules (rest reference 8.1).
 //!
 //! Why the text is answered as it came: people keep comments in their rules, and what a tool has written it wants to read
-//! again.
+//! again. Why versions, which the service does not have: two who deploy at once would not notice that one of them has
+//! overwritten what the other had just closed. The tag of an answer is the version, and `if-match` has it back.
 
-use super::answer::{NO_CACHE, Print};
+use super::answer::{NO_CACHE, Print, etag_header};
+use super::exchange::{Done, Exchange};
 use super::refused::Refused;
 use super::write::read_body;
 use super::{Asked, Server, apart};
+use crate::database::Database;
+use crate::say::say;
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{Method, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, IF_MATCH, WARNING};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use hearth_engine::{Door, Identity};
+use hearth_engine::{Act, Door, Identity, OwnRules, Refusal};
 use hearth_rules::{Diagnostic, Rejected, Ruleset};
 use std::sync::Arc;
 
@@ -19,6 +23,9 @@ const RULES: &str = "rules";
 /// What the rules are where there are none.
 const OPEN: &str = "{\n  \"rules\": {\n    \".read\": true,\n    \".write\": true\n  }\n}\n";
 const CLOSED: &str = "{\n  \"rules\": {\n    \".read\": false,\n    \".write\": false\n  }\n}\n";
+const OK: &str = r#"{"status":"ok"}"#;
+/// The rules that are stored mean nothing to this program.
+const LOST: &str = "the stored rules cannot be used by this version of hearth, so only admins may use the database; PUT of other rules mends that";
 
 /// Answers what concerns a setting, by its name.
 pub(super) async fn answer(
@@ -35,13 +42,19 @@ pub(super) async fn answer(
     if name != RULES {
         return Err(Refused::new(StatusCode::NOT_FOUND, "404 Not Found"));
     }
-    asked.conditions.refuse(false, false, "settings")?;
+    let changes = [Method::PUT, Method::DELETE].contains(method);
+    asked.conditions.refuse(false, changes, "settings")?;
     if [Method::GET, Method::HEAD].contains(method) {
         read_rules(server, asked).await
     } else if *method == Method::PUT {
-        write_rules(server, asked, body).await
+        let rules = compiled(asked, body).await?;
+        store(server, asked, Some(rules)).await
+    } else if *method == Method::DELETE {
+        store(server, asked, None).await
     } else {
-        let text = format!("{method} is not supported for rules: PUT replaces them");
+        let text = format!(
+            "{method} is not supported for rules: PUT replaces them, DELETE takes back what was stored"
+        );
         Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, text))
     }
 }
@@ -52,42 +65,112 @@ async fn read_rules(server: &Server, asked: &Asked<()>) -> Result<Response, Refu
         Some("strict") => true,
         Some(_) => return Err(Refused::bad("format must be strict")),
     };
-    let published = server.databases.find(&asked.namespace).await?.published();
-    let text = match &published.door {
-        Door::Open => OPEN.into(),
-        Door::Closed => CLOSED.into(),
-        Door::Rules(rules) if is_strict => {
+    let database = server.databases.find(&asked.namespace).await?;
+    let published = database.published();
+    let OwnRules { version, text: own, .. } = published.governing.own();
+    let is_lost = published.governing.is_lost();
+    if is_lost {
+        tracing::error!(database = database.name(), version, "{LOST}");
+        if is_strict {
+            return Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, LOST));
+        }
+    }
+    let text = match (published.door(), own) {
+        (Door::Rules(rules), _) if is_strict => {
             let rules = rules.clone();
             apart(move || Ok(rules.to_json())).await?
         }
-        Door::Rules(rules) => rules.source().to_owned(),
+        (_, Some(own)) => own.as_ref().to_owned(),
+        (Door::Rules(rules), None) => rules.source().to_owned(),
+        (Door::Open, None) => OPEN.into(),
+        (Door::Closed, None) => CLOSED.into(),
     };
-    Ok(said(asked, text))
+    let mut response = said(asked, text, *version);
+    if is_lost {
+        let warning = HeaderValue::from_static(LOST);
+        response.headers_mut().insert(WARNING, warning);
+    }
+    Ok(response)
 }
 
-async fn write_rules(server: &Server, asked: &Asked<()>, body: Body) -> Result<Response, Refused> {
-    let is_dry_run = asked.params.flag("dryRun")?;
+/// The rules of the body.
+async fn compiled(asked: &Asked<()>, body: Body) -> Result<Arc<Ruleset>, Refused> {
     let body = read_body(&asked.headers, body).await?;
     let source = String::from_utf8(body).map_err(|_| Refused::bad("the rules are not UTF-8"))?;
     let rules = apart(move || Ruleset::compile(&source).map_err(|rejected| refused(&rejected))).await?;
-    let database = server.databases.find(&asked.namespace).await?;
-    if !is_dry_run {
-        for risk in rules.lint().iter().filter(|warning| warning.lint.is_risk()) {
-            tracing::warn!(%risk, "rules that were stored are open");
-        }
-        // Said each time: who believes that they stay would find the database open after a restart.
-        tracing::warn!("rules that were stored end with the server; `--rules FILE` holds after a restart");
-        database.store_rules(server.databases.new_session(), Arc::new(rules)).await?;
-    }
-    Ok(said(asked, r#"{"status":"ok"}"#.into()))
+    Ok(Arc::new(rules))
 }
 
-fn said(asked: &Asked<()>, text: String) -> Response {
+/// Lets these rules decide, or what is the default; unless it is only asked whether they could.
+async fn store(server: &Server, asked: &Asked<()>, rules: Option<Arc<Ruleset>>) -> Result<Response, Refused> {
+    let is_dry_run = asked.params.flag("dryRun")?;
+    let if_version = expected_version(asked)?;
+    let database = server.databases.find(&asked.namespace).await?;
+    if is_dry_run {
+        let found = database.published().governing.own().version;
+        return match if_version {
+            Some(expected) if expected != found => {
+                Ok(other_rules(&Refusal::OtherRules { found, expected }, found))
+            }
+            Some(_) | None => Ok(said(asked, OK.into(), found)),
+        };
+    }
+    let exchange = Exchange {
+        database: database.clone(),
+        session: server.databases.new_session(),
+        identity: Identity::Admin,
+        act: Act::Store { rules: rules.clone(), if_version },
+        watched: None,
+    };
+    match exchange.run().await? {
+        Ok(Done { accepted, .. }) => {
+            tell(&database, rules.as_deref(), accepted.rules_version);
+            Ok(said(asked, OK.into(), accepted.rules_version))
+        }
+        Err(refusal @ Refusal::OtherRules { found, .. }) => Ok(other_rules(&refusal, found)),
+        Err(refusal) => Err(Refused::of_write(&refusal)),
+    }
+}
+
+/// The version that there must be, if the request says one: only a version that a tag has said can be meant.
+fn expected_version(asked: &Asked<()>) -> Result<Option<u64>, Refused> {
+    let Some(text) = asked.headers.get(IF_MATCH) else { return Ok(None) };
+    let version = text.to_str().ok().and_then(|text| text.trim().trim_matches('"').parse().ok());
+    let bad = || Refused::bad("if-match must be a version of the rules, as the ETag of an answer says it");
+    version.map(Some).ok_or_else(bad)
+}
+
+/// Who runs the server reads who may do what from now on, and where that goes further than is likely meant.
+fn tell(database: &Database, rules: Option<&Ruleset>, version: u64) {
+    let name = database.name();
+    let Some(rules) = rules else {
+        say(&format!("hearth: database `{name}` has no rules of its own any more\n"));
+        return;
+    };
+    for risk in rules.lint().iter().filter(|warning| warning.lint.is_risk()) {
+        say(&format!("hearth: warning: the rules of database `{name}`: {risk}\n"));
+    }
+    say(&format!("hearth: database `{name}` uses its stored rules from now on, version {version}\n"));
+}
+
+fn other_rules(refusal: &Refusal, found: u64) -> Response {
+    let mut response = Refused::of_write(refusal).into_response();
+    response.headers_mut().extend(version_tag(found));
+    response
+}
+
+fn version_tag(version: u64) -> Option<(axum::http::HeaderName, HeaderValue)> {
+    etag_header(Some(&format!("\"{version}\"")))
+}
+
+fn said(asked: &Asked<()>, text: String, version: u64) -> Response {
     let headers = [(CONTENT_TYPE, "application/json; charset=utf-8"), (CACHE_CONTROL, NO_CACHE)];
-    match asked.style.print {
+    let mut response = match asked.style.print {
         Print::Silent => (StatusCode::NO_CONTENT, headers).into_response(),
         Print::Compact | Print::Pretty => (headers, text).into_response(),
-    }
+    };
+    response.headers_mut().extend(version_tag(version));
+    response
 }
 
 /// Every problem, in lines that begin as the service's do; tools print them as they are.
@@ -99,4 +182,72 @@ fn shown(found: &Diagnostic) -> String {
     let rule = found.rule.as_ref().map(|rule| format!("  in {rule}\n")).unwrap_or_default();
     let advice = found.advice().map(|advice| format!("  help: {advice}\n")).unwrap_or_default();
     format!("{found}\n{rule}{advice}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::{Beginning, Databases};
+    use crate::keep_alive::KeepAlive;
+    use crate::log::Kept;
+    use crate::mode::{Dev, Mode, Reach};
+    use crate::threads::Threads;
+    use crate::transport::router;
+    use axum::body::to_bytes;
+    use axum::http::Request;
+    use axum::http::header::{AUTHORIZATION, HOST};
+    use hearth_engine::{Committer, DatabaseId, MemoryLog, Revision};
+    use hearth_tree::Snapshot;
+    use std::collections::BTreeMap;
+    use tower::ServiceExt;
+
+    const KEPT: &str = "{\"rules\": {\".read\": \"later()\"}}";
+    const OTHERS: &str = "{\"rules\": {\".read\": true}}";
+
+    /// A server whose database `old` was kept with rules that it does not understand.
+    fn server() -> Server {
+        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None, public: None });
+        let mut committer = Committer::new(mode.door(), Revision::default(), Snapshot::default());
+        committer.replay_rules(OwnRules { version: 6, at_ms: 0, text: Some(KEPT.into()) });
+        committer.understand_rules().unwrap_err();
+        let kept = BTreeMap::from([(DatabaseId(0), Kept { name: "old".into(), committer })]);
+        let beginning = Beginning::new(&kept, 1);
+        let (threads, _) = Threads::start(Box::new(MemoryLog), None, kept, beginning.shown()).unwrap();
+        let databases = Databases::new(threads, beginning, mode.door(), mode.naming());
+        Server {
+            databases: Arc::new(databases),
+            sessions: Arc::default(),
+            mode: Arc::new(mode),
+            keep_alive: KeepAlive::DEFAULT,
+        }
+    }
+
+    #[tokio::test]
+    async fn rules_that_are_not_understood_let_admins_in_and_are_mended_by_others() {
+        let router = router(server());
+        for (method, path, is_admin, body, expected, warns) in [
+            ("GET", "/a.json?ns=old", false, "", (401, None), false),
+            ("PUT", "/a.json?ns=old", false, "1", (401, None), false),
+            ("PUT", "/a.json?ns=old", true, "1", (200, None), false),
+            ("GET", "/a.json?ns=new", false, "", (200, None), false),
+            ("GET", "/.settings/rules.json?ns=old", false, "", (401, None), false),
+            ("GET", "/.settings/rules.json?ns=old", true, "", (200, Some(KEPT)), true),
+            ("GET", "/.settings/rules.json?ns=old&format=strict", true, "", (500, None), false),
+            ("PUT", "/.settings/rules.json?ns=old", true, KEPT, (400, None), false),
+            ("PUT", "/.settings/rules.json?ns=old", true, OTHERS, (200, None), false),
+            ("GET", "/.settings/rules.json?ns=old", true, "", (200, Some(OTHERS)), false),
+            ("GET", "/a.json?ns=old", false, "", (200, Some("1")), false),
+        ] {
+            let mut request = Request::builder().method(method).uri(path).header(HOST, "127.0.0.1");
+            if is_admin {
+                request = request.header(AUTHORIZATION, "Bearer owner");
+            }
+            let response = router.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
+            let (head, body) = response.into_parts();
+            let body = to_bytes(body, 1_000).await.unwrap();
+            assert_eq!(head.status, expected.0, "{method} {path}: {body:?}");
+            assert!(expected.1.is_none_or(|expected| body == expected), "{method} {path}: {body:?}");
+            assert_eq!(head.headers.contains_key(WARNING), warns, "{method} {path}");
+        }
+    }
 }

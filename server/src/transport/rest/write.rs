@@ -2,7 +2,7 @@
 
 use super::answer::Shown;
 use super::conditions::{NULL_ETAG, Tag, etag_of};
-use super::exchange::Exchange;
+use super::exchange::{Done, Exchange};
 use super::read::leaf;
 use super::refused::Refused;
 use super::{Asked, Server, apart};
@@ -90,7 +90,7 @@ pub(super) async fn answer(
         Some(Tag::Anything) if tree.get(at).is_some() => Some(tree.hash(at)),
         // It does not hold; but who may not read learns nothing of what is there.
         Some(Tag::Anything | Tag::Foreign) => {
-            let judged = published.door.read(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
+            let judged = published.door().read(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
             judged.map_err(|denied| Refused::denied(&denied))?;
             return Ok(stale(asked, tree));
         }
@@ -108,7 +108,7 @@ pub(super) async fn answer(
         watched: is_pending(&plan.write).then(|| at.clone()),
     };
     match exchange.run().await? {
-        Ok(seen) => Ok(done(asked, &plan, &seen)),
+        Ok(Done { seen, .. }) => Ok(done(asked, &plan, &seen)),
         Err(Refusal::Stale { .. }) => Ok(stale(asked, &database.published().tree)),
         Err(refusal) => Err(Refused::of_write(&refusal)),
     }
