@@ -2,6 +2,7 @@
 // from them.
 
 import type { Member, RoomId, Uid } from './layout';
+import { watchMembers } from './member';
 import { readOlder, sendMessage, watchNewest } from './message';
 import { markRead, readUpTo } from './read_mark';
 import { refused } from './refusal';
@@ -40,6 +41,7 @@ export class Conversation {
     this.#typing = new Typing(session, room);
     screen.messageList.clear(readUpTo(room));
     screen.composer.clear();
+    screen.memberList.open();
     this.#ends = [
       watchNewest(session, room, (window) => {
         this.#timeline.showWindow(window);
@@ -49,13 +51,12 @@ export class Conversation {
         this.#typists = typists;
         this.#drawTypists();
       }),
+      watchMembers(session, room, (members) => {
+        this.#members = members;
+        screen.memberList.show(members);
+        this.#drawTypists();
+      }),
     ];
-  }
-
-  /** Who has which name, for the line that says who is typing. */
-  showMembers(members: Member[]): void {
-    this.#members = members;
-    this.#drawTypists();
   }
 
   send(text: string): void {
@@ -114,6 +115,7 @@ export class Conversation {
     this.#typing.stop();
     this.#ends.forEach((end) => end());
     showTypists([]);
+    this.#screen.memberList.close();
     this.#screen.messageList.showLoadingOlder(false);
   }
 

@@ -1,6 +1,6 @@
 // Where everything is in the tree, and nowhere else in this example is a path written down.
 //
-//   chats/$room                {title, lastMessage, lastAt}
+//   chats/$room                {title, lastAt}
 //   members/$room/$uid         {name, joinedAt}
 //   messages/$room/$message    {from, name, text, at}
 //   users/$uid                 {name, rooms/$room: true}
@@ -9,7 +9,8 @@
 //
 // Why flat: a listener receives everything below its place, and a rule that grants reading grants it for everything
 // below. Were messages inside `chats/$room`, the list of rooms would download every message ever written. So what is
-// shown at different moments stands at different places: the list reads `chats`, an open room reads `messages/$room`.
+// shown at different moments, or to different people, stands at different places: everybody may look through `chats`,
+// only members read `messages/$room` and `members/$room`.
 //
 // Why some things stand twice: there are no joins. `members/$room` answers "who is here" and `users/$uid/rooms`
 // answers "where am I", each with one listener; a message carries its author's name, so that a page of history needs
@@ -37,7 +38,6 @@ export const place = {
 };
 
 export const MESSAGE_CHARS_MAX = 2000;
-export const LAST_MESSAGE_CHARS_MAX = 120;
 export const TITLE_CHARS_MAX = 60;
 export const NAME_CHARS_MAX = 30;
 
@@ -49,6 +49,7 @@ export function parseRoomId(text: string): RoomId | undefined {
 export interface Room {
   id: RoomId;
   title: string;
+  /** With its author; empty until it is known, and where I am no member. */
   lastMessage: string;
   /** Milliseconds since 1970, by the server's clock. */
   lastAt: number;
@@ -76,7 +77,7 @@ export function readRoom(id: string, value: unknown): Room | undefined {
   if (room === undefined || typeof title !== 'string') {
     return undefined;
   }
-  return { id: room, title, lastMessage: text(field(value, 'lastMessage')), lastAt: time(field(value, 'lastAt')) };
+  return { id: room, title, lastMessage: '', lastAt: time(field(value, 'lastAt')) };
 }
 
 export function readMember(uid: string, value: unknown): Member {

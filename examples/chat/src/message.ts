@@ -4,9 +4,7 @@ import {
   endBefore, get, limitToLast, onValue, orderByKey, push, query, ref, serverTimestamp, update,
   type DataSnapshot, type Unsubscribe,
 } from 'firebase/database';
-import {
-  LAST_MESSAGE_CHARS_MAX, place, readMessage, type Message, type MessageId, type RoomId,
-} from './layout';
+import { place, readMessage, type Message, type MessageId, type RoomId } from './layout';
 import { refused, taken } from './refusal';
 import type { Session } from './session';
 
@@ -19,13 +17,12 @@ export interface Sending {
   taken: Promise<boolean>;
 }
 
-// The message and the line that the list of rooms shows of it, in one update: no list is ever behind its room.
+// The message and the time that the list of rooms is ordered by, in one update: no list is ever behind its room.
 export function sendMessage({ database, me }: Session, room: RoomId, text: string): Sending {
   // A push id begins with the time, so the order of the keys is the order of the conversation.
   const id = push(ref(database, place.messages(room))).key as MessageId;
   const written = update(ref(database), {
     [place.message(room, id)]: { from: me.uid, name: me.name, text, at: serverTimestamp() },
-    [`${place.chat(room)}/lastMessage`]: `${me.name}: ${text}`.slice(0, LAST_MESSAGE_CHARS_MAX),
     [`${place.chat(room)}/lastAt`]: serverTimestamp(),
   });
   return { id, taken: taken('Not sent', written) };
@@ -44,6 +41,15 @@ export function watchNewest({ database }: Session, room: RoomId, show: (window: 
     query(ref(database, place.messages(room)), orderByKey(), limitToLast(PAGE)),
     (window) => show(pageOf(window)),
     (reason) => refused('The messages cannot be read', reason),
+  );
+}
+
+/** What was said last, for the list of rooms; as long as I am a member. */
+export function watchLast({ database }: Session, room: RoomId, show: (last: Message) => void): Unsubscribe {
+  return onValue(
+    query(ref(database, place.messages(room)), orderByKey(), limitToLast(1)),
+    (window) => pageOf(window).messages.forEach(show),
+    () => {}, // Whoever left in another tab is told by the list itself.
   );
 }
 

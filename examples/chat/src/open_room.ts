@@ -1,8 +1,7 @@
-// The room that is open: its title and its members for everybody, its conversation for members only.
+// The room that is open: its title for everybody, its conversation and its members for members only.
 
 import { Conversation, type Screen } from './conversation';
 import type { RoomId } from './layout';
-import { watchMembers, type MemberHere } from './member';
 import { joinRoom, leaveRoom, watchRoom, type Rooms } from './room';
 import type { Session } from './session';
 import { part } from './view/element';
@@ -12,7 +11,6 @@ export class OpenRoom {
   readonly #session: Session;
   readonly #screen: Screen;
   readonly #ends: (() => void)[];
-  #members: MemberHere[] = [];
   #conversation: Conversation | undefined;
 
   constructor(session: Session, id: RoomId, screen: Screen) {
@@ -22,15 +20,9 @@ export class OpenRoom {
     const title = part('room-title', HTMLElement);
     title.textContent = '';
     screen.messageList.clear(0);
-    screen.memberList.open();
     this.#ends = [
       watchRoom(session, id, (room) => {
         title.textContent = room?.title ?? 'There is no such room';
-      }),
-      watchMembers(session, id, (members) => {
-        this.#members = members;
-        screen.memberList.show(members);
-        this.#conversation?.showMembers(members);
       }),
     ];
   }
@@ -39,14 +31,13 @@ export class OpenRoom {
     return this.#conversation;
   }
 
-  // The rules let only members listen to messages, so the conversation begins and ends with the membership.
+  // The rules let only members listen to messages and members, so the conversation begins and ends with the membership.
   showMembership({ mine, known }: Rooms): void {
     const isMember = mine.some(({ id }) => id === this.id);
     this.#screen.composer.setShown(isMember);
     part('join', HTMLElement).hidden = isMember || !known;
     if (isMember && this.#conversation === undefined) {
       this.#conversation = new Conversation(this.#session, this.id, this.#screen);
-      this.#conversation.showMembers(this.#members);
       this.focus();
     } else if (!isMember) {
       this.#endConversation();
@@ -74,7 +65,6 @@ export class OpenRoom {
   end(): void {
     this.#endConversation();
     this.#ends.forEach((end) => end());
-    this.#screen.memberList.close();
   }
 
   #endConversation(): void {

@@ -4,6 +4,7 @@ import {
   limitToLast, onValue, orderByChild, push, query, ref, serverTimestamp, update, type Unsubscribe,
 } from 'firebase/database';
 import { parseRoomId, place, readRoom, type Room, type RoomId } from './layout';
+import { watchLast } from './message';
 import { refused, taken } from './refusal';
 import type { Session } from './session';
 
@@ -20,7 +21,7 @@ export function createRoom(session: Session, title: string): RoomId {
   const { database } = session;
   const room = push(ref(database, place.chats)).key as RoomId;
   void taken('The room was not made', update(ref(database), {
-    [place.chat(room)]: { title, lastMessage: '', lastAt: serverTimestamp() },
+    [place.chat(room)]: { title, lastAt: serverTimestamp() },
     ...membership(session, room),
   }));
   return room;
@@ -60,25 +61,33 @@ export function watchRooms(session: Session, show: (rooms: Rooms) => void): void
   const { database, me } = session;
   const watched = new Map<RoomId, Unsubscribe>();
   const mine = new Map<RoomId, Room>();
+  const last = new Map<RoomId, string>();
   let liveliest: Room[] = [];
   let known = false;
 
   const tell = (): void => {
     show({
-      mine: [...mine.values()].sort((one, other) => other.lastAt - one.lastAt),
+      mine: [...mine.values()]
+        .map((room) => ({ ...room, lastMessage: last.get(room.id) ?? '' }))
+        .sort((one, other) => other.lastAt - one.lastAt),
       others: liveliest.filter((room) => !watched.has(room.id)),
       known,
     });
   };
 
   const follow = (id: RoomId): void => {
-    watched.set(id, () => {}); // The listener may call back before it has returned its end.
-    watched.set(id, watchRoom(session, id, (room) => {
+    const ends: Unsubscribe[] = [];
+    watched.set(id, () => ends.forEach((end) => end())); // First: a listener may call back before it has returned.
+    ends.push(watchRoom(session, id, (room) => {
       if (room === undefined) {
         mine.delete(id);
       } else {
         mine.set(id, room);
       }
+      tell();
+    }));
+    ends.push(watchLast(session, id, ({ name, text }) => {
+      last.set(id, `${name}: ${text}`);
       tell();
     }));
   };
@@ -87,6 +96,7 @@ export function watchRooms(session: Session, show: (rooms: Rooms) => void): void
     watched.get(id)?.();
     watched.delete(id);
     mine.delete(id);
+    last.delete(id);
   };
 
   onValue(ref(database, place.roomsOfUser(me.uid)), (rooms) => {

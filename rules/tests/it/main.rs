@@ -3,7 +3,6 @@
 mod case;
 mod compile;
 mod conformance;
-mod examples;
 mod insight;
 mod naive_access;
 mod naive_evaluator;

@@ -45,11 +45,14 @@ export class MemberList {
   open(): void {
     this.show([]);
     this.#panel.hidden = false;
+    this.#opener.hidden = false;
     this.#setOpen(false);
   }
 
   close(): void {
+    this.show([]);
     this.#panel.hidden = true;
+    this.#opener.hidden = true;
   }
 
   #isOpen(): boolean {

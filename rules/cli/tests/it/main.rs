@@ -13,21 +13,26 @@ struct Arguments {
     command: Command,
 }
 
-/// Runs a command; `DATA/` and `CASES/` stand for the folders of the tests.
+/// Runs a command; `DATA/`, `CASES/` and `CHAT/` stand for the folders of the tests and of the example.
 fn hearth_rules(line: &[&str]) -> (Exit, String, String) {
     let folder = env!("CARGO_MANIFEST_DIR");
     let place = |argument: &&str| {
         argument
             .replace("DATA/", &format!("{folder}/tests/data/"))
             .replace("CASES/", &format!("{folder}/../../tests/cases/"))
+            .replace("CHAT/", &format!("{folder}/../../examples/chat/"))
     };
     let arguments = std::iter::once("hearth-rules".to_owned()).chain(line.iter().map(place));
     let Arguments { command } =
         Arguments::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}"));
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let exit = run(&command, &mut out, &mut err);
-    let text =
-        |bytes| String::from_utf8(bytes).expect("UTF-8").replace(&format!("{folder}/tests/data/"), "DATA/");
+    let text = |bytes| {
+        String::from_utf8(bytes)
+            .expect("UTF-8")
+            .replace(&format!("{folder}/tests/data/"), "DATA/")
+            .replace(&format!("{folder}/../../"), "")
+    };
     (exit, text(out), text(err))
 }
 
@@ -89,6 +94,20 @@ fn the_example_of_the_readme_is_in_order_and_passes() {
     assert_eq!(exit, Exit::Fine, "{out}");
     let (exit, out, err) = hearth_rules(&["test", rules.name(), suite.name()]);
     assert_eq!((exit, out.as_str(), err.as_str()), (Exit::Fine, "4 passed, 0 failed\n", ""));
+}
+
+#[test]
+fn the_rules_of_the_chat_are_in_order_and_their_suite_leaves_no_side_out() {
+    let [rules, suite] = ["CHAT/rules.json", "CHAT/rules.test.yaml"];
+    assert_eq!(hearth_rules(&["check", "--deny-warnings", rules]).1, "examples/chat/rules.json: in order\n");
+    let (exit, tested, err) = hearth_rules(&["test", rules, suite]);
+    assert_eq!((exit, err.as_str()), (Exit::Fine, ""), "{tested}");
+    let (exit, covered, _) = hearth_rules(&["coverage", rules, suite, "--fail-under", "100"]);
+    assert_eq!(exit, Exit::Fine, "{covered}");
+    let readme = include_str!("../../../../examples/chat/README.md");
+    for said in [tested.as_str(), covered.lines().last().expect("a sum")] {
+        assert!(readme.contains(said), "the README of the chat does not show: {said}");
+    }
 }
 
 #[test]
