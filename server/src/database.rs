@@ -1,5 +1,6 @@
 //! A database as connections see it, and all of them by name.
 
+use crate::in_vain::InVain;
 use crate::log::Kept;
 use crate::random::random_number;
 use crate::threads::{LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
@@ -128,6 +129,7 @@ pub struct Databases {
     databases_made: AtomicU64,
     sessions_made: AtomicU64,
     push_ids: Mutex<PushIds>,
+    in_vain: InVain,
 }
 
 /// What the database without a name is called.
@@ -178,6 +180,7 @@ impl Databases {
             databases_made: AtomicU64::new(beginning.databases_made),
             sessions_made: AtomicU64::new(beginning.sessions_made),
             push_ids: Mutex::default(),
+            in_vain: InVain::default(),
         };
         // What may not be used is kept all the same.
         for (name, id, published) in beginning.kept {
@@ -223,6 +226,7 @@ impl Databases {
             return Ok(database.clone());
         }
         if !self.exists(name) {
+            self.in_vain.asked(name);
             return Err(FindError::Unknown { name: name.into() });
         }
         // Those that are listed are as many as their owner wants.

@@ -7,6 +7,7 @@ pub mod command;
 mod config;
 mod connection;
 mod database;
+mod in_vain;
 mod keep_alive;
 mod log;
 mod mode;

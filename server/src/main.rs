@@ -1,9 +1,8 @@
 //! The binary `hearth`.
 
-use hearth::command::Command;
+use hearth::command::{Command, verbosity};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use tracing_subscriber::EnvFilter;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -11,7 +10,14 @@ async fn main() -> ExitCode {
         Ok(command) => command,
         Err(exit) => return exit,
     };
-    let filter = EnvFilter::try_from_env("HEARTH_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter = match verbosity() {
+        Ok(filter) => filter,
+        Err(error) => {
+            // With no standard error there is nobody to tell.
+            drop(writeln!(std::io::stderr(), "hearth: {error}"));
+            return ExitCode::from(2);
+        }
+    };
     let is_seen = std::io::stderr().is_terminal();
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(is_seen).with_env_filter(filter).init();
     match command.run().await {

@@ -657,6 +657,67 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
     ] {
         check_mistake(&mut command(&command_line.split(' ').collect::<Vec<_>>()), expected);
     }
+    for (command_line, expected) in [
+        ("dve", "unrecognized subcommand 'dve'; there are `dev`, `serve`, `rules`"),
+        ("rules chekk", "unrecognized subcommand 'chekk'; tip: a similar subcommand exists: 'check'"),
+        ("rules xyz", "unrecognized subcommand 'xyz'; there are `check`, `test`, `explain`, `coverage`"),
+        ("rules check /nowhere/x", "cannot read `/nowhere/x`: No such file or directory (os error 2)"),
+    ] {
+        check_mistake(&mut command(&command_line.split(' ').collect::<Vec<_>>()), expected);
+    }
+    // What the environment says is not looked for on the command line.
+    let levels =
+        "error, warn, info, debug, trace and off are allowed, for a part of the program as `hearth=debug`";
+    for (name, value, expected) in [
+        (
+            "HEARTH_PORT",
+            "",
+            &*format!("invalid value '' for '--port <PORT>': `` {port}; the variable `HEARTH_PORT` says so"),
+        ),
+        (
+            "HEARTH_PORT",
+            "many",
+            &format!(
+                "invalid value 'many' for '--port <PORT>': `many` {port}; the variable `HEARTH_PORT` says so"
+            ),
+        ),
+        ("HEARTH_LOG", "loud", &format!("the variable `HEARTH_LOG` says `loud`: {levels}")),
+        ("HEARTH_LOG", "hearth=loud", &format!("the variable `HEARTH_LOG` says `hearth=loud`: {levels}")),
+    ] {
+        check_mistake(command(&["dev", "--memory"]).env(name, value), expected);
+    }
+    let said = format!("invalid value 'no' for '--port <PORT>': `no` {port}");
+    check_mistake(command(&["dev", "--memory", "--port", "no"]).env("HEARTH_PORT", "1"), &said);
+}
+
+/// An app that names another database than the server has waits without a word; the server's log says why.
+#[tokio::test]
+async fn a_database_that_is_asked_for_in_vain_is_named() {
+    let server = Server::start(&["serve", "--namespace", "demo"]);
+    assert_eq!(connect(&server, "demo", &[]).await.err(), None);
+    for _ in 0..3 {
+        assert_eq!(connect(&server, "dmeo", &[]).await.err(), Some(404));
+    }
+    assert_eq!(request(&server, "GET", "/a.json?ns=other", &[], "").status, 404);
+    server.signal("TERM");
+    let (_, _, err) = server.ended();
+    assert_eq!(err.matches("a client asks for the database").count(), 1, "{err}");
+    assert!(err.contains("`dmeo`, which is not here; `--namespace dmeo` makes it"), "{err}");
+}
+
+/// The banner first, then what is wrong with the rules.
+#[test]
+fn a_server_says_who_it_is_before_it_warns() {
+    let rules = file("open.json", r#"{"rules": {".read": true}}"#);
+    for arguments in [&["dev", "--rules", &rules][..], &["serve", "--namespace", "demo", "--rules", &rules]] {
+        let server = Server::start(arguments);
+        server.signal("TERM");
+        let (code, _, err) = server.ended();
+        assert_eq!(code, Some(0), "{err}");
+        assert!(err.starts_with("hearth "), "{err}");
+        let warning = err.find("warning: ").expect("the rules are open");
+        assert!(err.find("for production").or(err.find("Ctrl-C")).is_some_and(|at| at < warning), "{err}");
+    }
 }
 
 #[test]
@@ -779,7 +840,7 @@ async fn a_signal_sends_clients_away_so_that_they_come_back() {
         assert_eq!(goodbye.code, CloseCode::Away);
         let (code, out, err) = server.ended();
         assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
-        assert!(err.ends_with("Ctrl-C ends it.\n\n"), "{err}");
+        assert!(err.ends_with("Ctrl-C ends it.\n\nhearth: ended in order\n"), "{err}");
     }
 }
 
@@ -825,7 +886,7 @@ fn a_stream_ends_in_order_with_the_server() {
     assert!(lines.any(|line| line == "0"));
     let (code, out, err) = server.ended();
     assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
-    assert!(err.ends_with("Ctrl-C ends it.\n\n"), "{err}");
+    assert!(err.ends_with("Ctrl-C ends it.\n\nhearth: ended in order\n"), "{err}");
     // Nobody was waited for until patience ended.
     assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
 }

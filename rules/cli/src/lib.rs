@@ -52,8 +52,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Runs a command; results go to `out`, what kept it from its work to `err`.
-pub fn run(command: &Command, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
+/// Runs a command; results go to `out`, what kept it from its work to `err`, behind the name of the program.
+pub fn run(program: &str, command: &Command, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
     let done = match command {
         Command::Check(check) => check.run(out),
         Command::Test(test) => test.run(out),
@@ -64,8 +64,19 @@ pub fn run(command: &Command, out: &mut dyn Write, err: &mut dyn Write) -> Exit 
         Ok(exit) => exit,
         // Whoever reads the results has stopped: that is theirs to decide.
         Err(Trouble::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
-        Err(trouble) => match writeln!(err, "{trouble}") {
-            Ok(()) | Err(_) => Exit::Trouble,
-        },
+        Err(trouble) => {
+            let said = match &trouble {
+                // Lines of their own, each with its file, as compilers write them.
+                Trouble::Rejected { shown } => writeln!(err, "{shown}"),
+                Trouble::Unreadable { .. }
+                | Trouble::Unwritable { .. }
+                | Trouble::Suite { .. }
+                | Trouble::Argument(_)
+                | Trouble::Output(_) => writeln!(err, "{program}: {trouble}"),
+            };
+            match said {
+                Ok(()) | Err(_) => Exit::Trouble,
+            }
+        }
     }
 }

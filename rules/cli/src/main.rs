@@ -15,7 +15,7 @@ struct Arguments {
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let exit = hearth_rules_cli::run(&command, &mut out, &mut io::stderr().lock());
+    let exit = hearth_rules_cli::run("hearth-rules", &command, &mut out, &mut io::stderr().lock());
     // Whoever closed the pipe has read what they wanted.
     match out.flush() {
         Ok(()) | Err(_) => exit.into(),

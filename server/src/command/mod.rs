@@ -5,15 +5,18 @@ mod rules_file;
 mod run;
 mod serve;
 mod stored;
+mod verbosity;
 mod welcome;
 
 pub use run::RunError;
+pub use verbosity::{VerbosityError, verbosity};
 
 use crate::checkpoint::StoreKind;
 use crate::keep_alive::KeepAlive;
 use clap::builder::BoolishValueParser;
-use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::env;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -111,7 +114,9 @@ impl Command {
         Self::try_parse().map_err(|error| {
             // With no standard error there is nobody to tell.
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-                drop(writeln!(io::stderr(), "hearth: {}", sentence(&error.render().to_string())));
+                let said = sentence(&error.render().to_string());
+                let more = choice(&error, &said).or_else(|| variable(&error)).unwrap_or_default();
+                drop(writeln!(io::stderr(), "hearth: {said}{more}"));
             } else {
                 drop(error.print());
             }
@@ -129,7 +134,7 @@ impl Command {
             Act::Serve(serve) => serve.settle()?.run().await?,
             Act::Rules { command } => {
                 let mut out = io::BufWriter::new(io::stdout().lock());
-                let exit = hearth_rules_cli::run(&command, &mut out, &mut io::stderr().lock());
+                let exit = hearth_rules_cli::run("hearth", &command, &mut out, &mut io::stderr().lock());
                 // Whoever closed the pipe has read what they wanted.
                 return match out.flush() {
                     Ok(()) | Err(_) => Ok(exit.into()),
@@ -152,4 +157,35 @@ fn sentence(rendered: &str) -> String {
         sentence += line.strip_prefix("error: ").unwrap_or(line);
     }
     sentence
+}
+
+/// The command that somebody means: `hearth`, or that of its commands which comes first.
+fn meant() -> clap::Command {
+    let hearth = Command::command();
+    let named = env::args_os().nth(1).and_then(|name| hearth.find_subcommand(name).cloned());
+    named.unwrap_or(hearth)
+}
+
+/// What there is, where something else was asked for and nothing resembles that.
+fn choice(error: &clap::Error, said: &str) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidSubcommand || said.contains("tip:") {
+        return None;
+    }
+    let names: Vec<_> =
+        meant().get_subcommands().map(|command| format!("`{}`", command.get_name())).collect();
+    Some(format!("; there are {}", names.join(", ")))
+}
+
+/// Where a value stands, if not on the command line.
+fn variable(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
+    let option = argument.split(' ').next()?;
+    let is_option = |said: &str| said == option || said.starts_with(&format!("{option}="));
+    if env::args_os().any(|said| is_option(&said.to_string_lossy())) {
+        return None;
+    }
+    let command = meant();
+    let argument = command.get_arguments().find(|own| own.get_long() == option.strip_prefix("--"))?;
+    let variable = argument.get_env().filter(|variable| env::var_os(variable).is_some())?;
+    Some(format!("; the variable `{}` says so", variable.to_string_lossy()))
 }

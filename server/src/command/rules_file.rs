@@ -26,6 +26,8 @@ pub(super) struct RulesFile {
     path: PathBuf,
     /// What it was when it was read last.
     seen: Option<Stamp>,
+    /// What opens the data further than is likely meant, as it was read first.
+    risks: String,
 }
 
 /// What changes whenever a file does: it may be another one by the same name, or the same one with other contents.
@@ -65,8 +67,13 @@ impl RulesFile {
             | Trouble::Argument(_)
             | Trouble::Output(_) => RunError::Rules(trouble),
         })?;
-        say(&show_risks(&path, &rules));
-        Ok((Self { path, seen }, Arc::new(rules)))
+        let risks = show_risks(&path, &rules);
+        Ok((Self { path, seen, risks }, Arc::new(rules)))
+    }
+
+    /// Lines for whoever starts the server, behind what it says of itself; none, if there is nothing to say.
+    pub(super) fn risks(&self) -> &str {
+        &self.risks
     }
 
     /// Returns when the file has changed and is whole again.

@@ -11,6 +11,7 @@ use crate::database::{Beginning, Databases, Stopped};
 use crate::keep_alive::KeepAlive;
 use crate::log::{Data, DataError};
 use crate::mode::Mode;
+use crate::say::say;
 use crate::threads::{Threads, When};
 use crate::transport::{PublicError, Server, Tls, TlsError, router, serve};
 use hearth_engine::LogError;
@@ -174,8 +175,8 @@ impl Settled {
         let checkpointing = checkpointing.map(|checkpointing| (checkpointing, When::DEFAULT));
         let (threads, running) = Threads::start(log, checkpointing, databases, beginning.shown())?;
         let health = threads.health.clone();
-        // With no standard error there is nobody to tell.
-        drop(write!(io::stderr(), "{}", welcome(&mode, &found, &stored, address, reloaded.tls.is_some())));
+        let risks = reloaded.rules.as_ref().map_or("", RulesFile::risks);
+        say(&format!("{}{risks}", welcome(&mode, &found, &stored, address, reloaded.tls.is_some())));
         let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
         let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
         let scheme = if reloaded.tls.is_some() { "https" } else { "http" };
@@ -202,18 +203,27 @@ impl Settled {
         let ended = async {
             if timeout(PATIENCE, finished).await.is_err() {
                 tracing::warn!(seconds = PATIENCE.as_secs(), "somebody has not finished in time");
-            } else if timeout(CHECKPOINT_PATIENCE, running.checkpointed()).await.is_err() {
+                return false;
+            }
+            if timeout(CHECKPOINT_PATIENCE, running.checkpointed()).await.is_err() {
                 tracing::info!(
                     "the last checkpoint has taken too long; the next start reads more of the log"
                 );
             }
+            true
         };
-        tokio::select! {
-            () = ended => {}
+        let is_in_order = tokio::select! {
+            is_in_order = ended => is_in_order,
             // Whoever asks twice does not want to wait.
-            () = signals() => {}
+            () = signals() => false,
+        };
+        if let Some(error) = health.failure() {
+            return Err(RunError::LogStopped(error.clone()));
         }
-        health.failure().map_or(Ok(()), |error| Err(RunError::LogStopped(error.clone())))
+        if is_in_order {
+            say("hearth: ended in order\n");
+        }
+        Ok(())
     }
 }
 
@@ -239,8 +249,7 @@ impl Reloaded {
                     Ok(()) => "the certificate was read again and holds for new connections".into(),
                     Err(error) => format!("the certificate stays as it was: {error}"),
                 };
-                // With no standard error there is nobody to tell.
-                drop(writeln!(io::stderr(), "hearth: {outcome}"));
+                say(&format!("hearth: {outcome}\n"));
             }
             if let Some(rules) = &self.rules
                 && let Err(stopped) = rules.reload(databases).await

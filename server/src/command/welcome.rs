@@ -108,6 +108,9 @@ fn of_dev(dev: &Dev, found: &Found, stored: &[String], address: SocketAddr) -> S
     );
     let other = if url == DEFAULT_URL { String::new() } else { format!("VITE_HEARTH_URL={url} ") };
     line(&mut text, format_args!("  The chat  cd examples/chat && npm install && {other}npm start"));
+    if dev.rules.is_none() {
+        text += "            With its rules: hearth dev --rules examples/chat/rules.json\n";
+    }
     text += "\nCtrl-C ends it.\n\n";
     text
 }

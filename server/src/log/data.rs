@@ -175,7 +175,12 @@ impl Data {
         store: Option<StoreKind>,
     ) -> Result<Self, DataError> {
         let place = Place(folder);
-        make_folder(folder).map_err(|error| place.io(".", error))?;
+        make_folder(folder).map_err(|error| {
+            let is_file = folder.exists() && !folder.is_dir();
+            let words =
+                || io::Error::new(ErrorKind::NotADirectory, "it is a file, and `--data DIR` names a folder");
+            place.io(".", if is_file { words() } else { error })
+        })?;
         if place.format()?.is_none() {
             place.check_empty()?;
         }

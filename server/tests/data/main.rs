@@ -142,7 +142,7 @@ fn data_that_cannot_be_used_are_refused_in_a_sentence() {
     assert_eq!(fs::read_dir(&data).unwrap().count(), 1, "nothing was added");
     fs::remove_dir_all(&data).unwrap();
     fs::write(&data, "a file").unwrap();
-    check("`DIR` cannot be used for data: ");
+    check("`DIR` cannot be used for data: it is a file, and `--data DIR` names a folder");
 }
 
 #[test]

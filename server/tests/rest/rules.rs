@@ -112,6 +112,48 @@ fn rules_are_stored_as_they_came() {
     assert_eq!(told(&server, other).0, 200);
 }
 
+/// R097: whoever opens a database further than is likely meant is told so, and so is whoever runs the server.
+#[test]
+fn rules_that_open_a_database_are_warned_of_where_they_are_stored() {
+    let mut server = Running::of(Running::command("dev").stderr(Stdio::piped()));
+    let mut said = server.said();
+    let mut heard = |wanted: &str| said.by_ref().find(|line| line.contains(wanted)).expect("it says so");
+    let signed_in = "everybody who can sign up, or sign in anonymously, can";
+    let unvalidated = "what is written here is not validated";
+    for (text, expected) in [
+        (
+            r#"{"rules": {".read": true}}"#,
+            &["/.read: anybody on the internet can read the whole database"][..],
+        ),
+        (
+            r#"{"rules": {".write": "true"}}"#,
+            &["/.write: anybody on the internet can write the whole database", unvalidated],
+        ),
+        (r#"{"rules": {".read": "auth != null"}}"#, &[signed_in]),
+        (r#"{"rules": {".write": "auth.uid !== null"}}"#, &[signed_in, unvalidated]),
+        (r#"{"rules": {"$u": {".write": "auth.uid === $u"}}}"#, &[unvalidated]),
+        (r#"{"rules": {"$u": {".write": "auth.uid === $u", ".validate": "newData.isString()"}}}"#, &[]),
+    ] {
+        for is_dry_run in [true, false] {
+            let mut ask = rules("PUT", text);
+            if is_dry_run {
+                ask = ask.with_query("dryRun", "true");
+            }
+            let answer = send(&server, ask);
+            assert_eq!(answer.status, 200, "{text}");
+            let found = answer.headers.get("warning").is_some_and(|warning| warning.starts_with("299 - "));
+            assert_eq!(found, !expected.is_empty(), "{text}: {:?}", answer.headers);
+            assert_eq!(answer.text().expect("the body is text"), r#"{"status":"ok"}"#, "{text}");
+        }
+        for risk in expected {
+            let line = heard(risk);
+            assert!(line.starts_with("hearth: warning: the rules of database `ruled`: 1:"), "{line}");
+        }
+        // Nothing else was said of it.
+        assert!(heard("hearth: ").contains("uses its stored rules from now on"), "{text}");
+    }
+}
+
 #[test]
 fn versions_keep_two_who_deploy_from_overwriting_each_other() {
     let server = Running::start();

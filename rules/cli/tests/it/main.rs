@@ -26,7 +26,7 @@ fn hearth_rules(line: &[&str]) -> (Exit, String, String) {
     let Arguments { command } =
         Arguments::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}"));
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let exit = run(&command, &mut out, &mut err);
+    let exit = run("hearth-rules", &command, &mut out, &mut err);
     let text = |bytes| {
         String::from_utf8(bytes)
             .expect("UTF-8")

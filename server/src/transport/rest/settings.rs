@@ -23,6 +23,8 @@ const RULES: &str = "rules";
 /// What the rules are where there are none.
 const OPEN: &str = "{\n  \"rules\": {\n    \".read\": true,\n    \".write\": true\n  }\n}\n";
 const CLOSED: &str = "{\n  \"rules\": {\n    \".read\": false,\n    \".write\": false\n  }\n}\n";
+/// Clients do not take heads of any size.
+const WARNINGS_MAX: usize = 10;
 const OK: &str = r#"{"status":"ok"}"#;
 /// The rules that are stored mean nothing to this program.
 const LOST: &str = "the stored rules cannot be used by this version of hearth, so only admins may use the database; PUT of other rules mends that";
@@ -85,10 +87,9 @@ async fn read_rules(server: &Server, asked: &Asked<()>) -> Result<Response, Refu
         (Door::Open, None) => OPEN.into(),
         (Door::Closed, None) => CLOSED.into(),
     };
-    let mut response = said(asked, text, *version);
+    let response = said(asked, text, *version);
     if is_lost {
-        let warning = HeaderValue::from_static(LOST);
-        response.headers_mut().insert(WARNING, warning);
+        return Ok(warned(response, &[LOST.into()]));
     }
     Ok(response)
 }
@@ -112,7 +113,7 @@ async fn store(server: &Server, asked: &Asked<()>, rules: Option<Arc<Ruleset>>) 
             Some(expected) if expected != found => {
                 Ok(other_rules(&Refusal::OtherRules { found, expected }, found))
             }
-            Some(_) | None => Ok(said(asked, OK.into(), found)),
+            Some(_) | None => Ok(warned(said(asked, OK.into(), found), &risks(rules.as_deref()))),
         };
     }
     let exchange = Exchange {
@@ -124,8 +125,9 @@ async fn store(server: &Server, asked: &Asked<()>, rules: Option<Arc<Ruleset>>) 
     };
     match exchange.run().await? {
         Ok(Done { accepted, .. }) => {
-            tell(&database, rules.as_deref(), accepted.rules_version);
-            Ok(said(asked, OK.into(), accepted.rules_version))
+            let risks = risks(rules.as_deref());
+            tell(&database, rules.is_some(), &risks, accepted.rules_version);
+            Ok(warned(said(asked, OK.into(), accepted.rules_version), &risks))
         }
         Err(refusal @ Refusal::OtherRules { found, .. }) => Ok(other_rules(&refusal, found)),
         Err(refusal) => Err(Refused::of_write(&refusal)),
@@ -140,17 +142,35 @@ fn expected_version(asked: &Asked<()>) -> Result<Option<u64>, Refused> {
     version.map(Some).ok_or_else(bad)
 }
 
-/// Who runs the server reads who may do what from now on, and where that goes further than is likely meant.
-fn tell(database: &Database, rules: Option<&Ruleset>, version: u64) {
+/// Where rules go further than is likely meant.
+fn risks(rules: Option<&Ruleset>) -> Vec<String> {
+    let all = rules.map(Ruleset::lint).unwrap_or_default();
+    all.iter().filter(|warning| warning.lint.is_risk()).map(ToString::to_string).collect()
+}
+
+/// Who runs the server reads who may do what from now on.
+fn tell(database: &Database, has_rules: bool, risks: &[String], version: u64) {
     let name = database.name();
-    let Some(rules) = rules else {
+    if !has_rules {
         say(&format!("hearth: database `{name}` has no rules of its own any more\n"));
         return;
-    };
-    for risk in rules.lint().iter().filter(|warning| warning.lint.is_risk()) {
+    }
+    for risk in risks {
         say(&format!("hearth: warning: the rules of database `{name}`: {risk}\n"));
     }
     say(&format!("hearth: database `{name}` uses its stored rules from now on, version {version}\n"));
+}
+
+/// The same to whoever stores them. In headers: the body is what tools expect.
+fn warned(mut response: Response, risks: &[String]) -> Response {
+    let headers = risks.iter().take(WARNINGS_MAX).filter_map(|risk| {
+        let quoted = risk.replace(['"', '\\'], "'");
+        HeaderValue::from_str(&format!("299 - \"{quoted}\"")).ok()
+    });
+    for header in headers {
+        response.headers_mut().append(WARNING, header);
+    }
+    response
 }
 
 fn other_rules(refusal: &Refusal, found: u64) -> Response {
@@ -234,7 +254,7 @@ mod tests {
             ("GET", "/.settings/rules.json?ns=old", true, "", (200, Some(KEPT)), true),
             ("GET", "/.settings/rules.json?ns=old&format=strict", true, "", (500, None), false),
             ("PUT", "/.settings/rules.json?ns=old", true, KEPT, (400, None), false),
-            ("PUT", "/.settings/rules.json?ns=old", true, OTHERS, (200, None), false),
+            ("PUT", "/.settings/rules.json?ns=old", true, OTHERS, (200, None), true),
             ("GET", "/.settings/rules.json?ns=old", true, "", (200, Some(OTHERS)), false),
             ("GET", "/a.json?ns=old", false, "", (200, Some("1")), false),
         ] {
