@@ -51,6 +51,10 @@ impl Problem {
                 "write the names as a list, as in `.hasChildren(['title', 'owner'])`".into()
             }
             Self::UnexpectedArray => "a list can only be the argument of `hasChildren`".into(),
+            Self::Branch { found: Type::Regex } => {
+                "a pattern is for `matches`; put the `?` around the whole call".into()
+            }
+            Self::Branch { .. } => "call it: `()` is missing".into(),
             Self::NewDataInRead => "a read changes nothing; `data` is what is there".into(),
             Self::Assignment => "write `==` to compare".into(),
             Self::Comment => "put the comment outside of the quotes".into(),

@@ -183,9 +183,10 @@ impl Checker<'_> {
 
     fn conditional(&mut self, condition: ExprId, then: ExprId, otherwise: ExprId) -> Typed {
         let condition = self.operand(condition, Type::is_boolean, |found| Problem::Condition { found });
-        let any = |_| true;
-        let then = self.operand(then, any, |_| Problem::UnexpectedArray);
-        let otherwise = self.operand(otherwise, any, |_| Problem::UnexpectedArray);
+        // Neither is worth anything where it stands: a pattern is for `matches` alone, a method for a call.
+        let is_worth = |found| !matches!(found, Type::Regex | Type::Method);
+        let then = self.operand(then, is_worth, |found| Problem::Branch { found });
+        let otherwise = self.operand(otherwise, is_worth, |found| Problem::Branch { found });
         condition?;
         let (then, otherwise) = (then?, otherwise?);
         let is_value = |found| matches!(found, Type::String | Type::Value | Type::Auth);

@@ -32,7 +32,11 @@ impl Claim {
     pub(crate) fn member(&self, name: &str) -> &Self {
         let found = match self {
             Self::Object(members) => members.get(name),
-            Self::List(elements) => name.parse().ok().and_then(|at: usize| elements.get(at)),
+            // By its position as JavaScript would write it: neither `+1` nor `01`.
+            Self::List(elements) => {
+                let at = name.parse().ok().filter(|at: &usize| at.to_string() == name);
+                at.and_then(|at| elements.get(at))
+            }
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) => None,
         };
         found.unwrap_or(&Self::Null)

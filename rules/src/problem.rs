@@ -108,6 +108,8 @@ pub enum Problem {
     LogicOperand { side: Side, operator: Logic, found: Type },
     #[error("condition of ? must be boolean.")]
     Condition { found: Type },
+    #[error("a branch of ? cannot be {found}.")]
+    Branch { found: Type },
     #[error("Invalid {} expression: {} operand is not a number, boolean, string, {}.", .operator.reported(), .side.lower(), or_null(*.operator, *.side))]
     EqualityOperand { side: Side, operator: Binary, found: Type },
     #[error("Invalid {operator} expression: {} operand must be a number or string.", .side.lower())]

@@ -4,6 +4,8 @@ use crate::Exit;
 use crate::excerpt::excerpt;
 use crate::files::{Trouble, plain, read, show_rejected};
 use crate::report::sarif::{Finding, Level, sarif};
+use crate::run::run;
+use crate::suite::{Scenario, read_suite};
 use hearth_rules::{Diagnostic, Lines, Position, Ruleset, Warning};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -18,6 +20,9 @@ pub struct Check {
     /// How to report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Suites whose queries should find their indexes in the rules; several may be named
+    #[arg(long = "suite", value_name = "FILE")]
+    suites: Vec<PathBuf>,
     /// Exit with 1 on warnings, too
     #[arg(long)]
     deny_warnings: bool,
@@ -30,22 +35,33 @@ enum Format {
     Sarif,
 }
 
+/// The code of a warning about a query, beside those of the lint.
+const MISSING_INDEX: &str = "missing-index";
+
 /// What was found in one file.
 struct Checked<'a> {
     file: &'a PathBuf,
     source: String,
     result: Result<Vec<Warning>, hearth_rules::Rejected>,
+    /// Indexes that queries of the suites would need, as the service would say it.
+    missing: Vec<String>,
 }
 
 impl Check {
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<Exit, Trouble> {
+        let suites = self.suites.iter().map(|file| read_suite(file)).collect::<Result<Vec<_>, _>>()?;
+        let scenarios: Vec<Scenario> = suites.into_iter().flatten().collect();
         let checked = self
             .files
             .iter()
             .map(|file| {
                 let source = read(file)?;
-                let result = Ruleset::compile(&source).map(|ruleset| ruleset.lint());
-                Ok(Checked { file, source, result })
+                let mut missing = Vec::new();
+                let result = Ruleset::compile(&source).map(|ruleset| {
+                    missing.extend(run(Some(&ruleset), &scenarios).missing_indexes);
+                    ruleset.lint()
+                });
+                Ok(Checked { file, source, result, missing })
             })
             .collect::<Result<Vec<_>, Trouble>>()?;
         match self.format {
@@ -62,7 +78,7 @@ impl Check {
         }
         let is_bad = |each: &Checked<'_>| match &each.result {
             Err(_) => true,
-            Ok(warnings) => self.deny_warnings && !warnings.is_empty(),
+            Ok(warnings) => self.deny_warnings && !(warnings.is_empty() && each.missing.is_empty()),
         };
         Ok(if checked.iter().any(is_bad) { Exit::Found } else { Exit::Fine })
     }
@@ -84,7 +100,10 @@ impl Checked<'_> {
                     writeln!(out, "warning: {file}:{line}:{column}: {lint} [{code}]")?;
                     write!(out, "  in {}\n{}", plain(&warning.at), excerpt(&self.source, warning.span))?;
                 }
-                match warnings.len() {
+                for missing in &self.missing {
+                    writeln!(out, "warning: {file}: {} [{MISSING_INDEX}]", plain(missing))?;
+                }
+                match warnings.len() + self.missing.len() {
                     0 => writeln!(out, "{file}: in order")?,
                     1 => writeln!(out, "{file}: in order, 1 warning")?,
                     count => writeln!(out, "{file}: in order, {count} warnings")?,
@@ -118,9 +137,22 @@ impl Checked<'_> {
             start: found.position,
             end: end(found.span.end),
         };
+        // What is missing stands nowhere; the document begins at its beginning.
+        let of_index = |missing: &String| Finding {
+            file: file.clone(),
+            level: Level::Warning,
+            code: MISSING_INDEX,
+            message: missing.clone(),
+            rule: None,
+            advice: None,
+            start: Position { line: 1, column: 1 },
+            end: Position { line: 1, column: 1 },
+        };
         match &self.result {
             Err(rejected) => rejected.diagnostics().iter().map(of_error).collect(),
-            Ok(warnings) => warnings.iter().map(of_warning).collect(),
+            Ok(warnings) => {
+                warnings.iter().map(of_warning).chain(self.missing.iter().map(of_index)).collect()
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Cover {
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Exit with 1 if fewer sides than this were exercised, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percentage)]
     fail_under: f64,
 }
 
@@ -35,6 +35,14 @@ enum Format {
     Html,
     Json,
     Lcov,
+}
+
+/// What can be asked for; more than all can never be covered.
+fn percentage(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        Ok(_) | Err(_) => Err("a percentage is a number from 0 to 100".into()),
+    }
 }
 
 impl Cover {

@@ -2,10 +2,11 @@
 
 use hearth_rules::{Lines, Span};
 
-/// Most characters of a line that are shown; rules can be one line of a megabyte.
-const CHARS_MAX: usize = 100;
+/// Most characters of a line that are shown: where a terminal of 80 columns breaks a line, carets stand under something
+/// else. Rules can be one line of a megabyte.
+const CHARS_MAX: usize = 70;
 /// How many of them stand before the problem.
-const BEFORE_MAX: usize = 50;
+const BEFORE_MAX: usize = 35;
 
 /// Two lines, each indented and ended.
 pub(crate) fn excerpt(source: &str, span: Span) -> String {
@@ -13,7 +14,8 @@ pub(crate) fn excerpt(source: &str, span: Span) -> String {
     let position = lines.position(source, span.start);
     let line: Vec<char> = lines.text(source, position.line).chars().map(printable).collect();
     let at = position.column as usize - 1;
-    let from = at.saturating_sub(BEFORE_MAX).min(line.len());
+    // A line that fits is shown from its start.
+    let from = if line.len() <= CHARS_MAX { 0 } else { at.saturating_sub(BEFORE_MAX).min(line.len()) };
     let to = (from + CHARS_MAX).min(line.len());
     let marked =
         source.get(span.range()).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
@@ -44,7 +46,7 @@ mod tests {
             (
                 &long,
                 "bad",
-                format!("  1 | …{}bad{}\n    |  {}^^^\n", "x".repeat(50), "y".repeat(47), " ".repeat(50)),
+                format!("  1 | …{}bad{}\n    |  {}^^^\n", "x".repeat(35), "y".repeat(32), " ".repeat(35)),
             ),
         ] {
             let start = u32::try_from(source.find(needle).unwrap()).unwrap();

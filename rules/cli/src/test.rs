@@ -60,7 +60,7 @@ fn text(results: &Results, failed: usize, out: &mut dyn Write) -> Result<(), Tro
         let Some(failure) = failure else { continue };
         writeln!(out, "FAILED {suite}: {scenario}: {step}\n  {}", failure.message)?;
         for line in failure.trace.lines() {
-            writeln!(out, "  {}", line.trim_end())?;
+            writeln!(out, "{}", format!("  {line}").trim_end())?;
         }
         writeln!(out)?;
     }

@@ -89,6 +89,10 @@ fn every_problem_is_reported_where_it_is() {
             r#"{"rules": {".read": "foo == 1 && !data"}}"#,
             &[("1:22", "Unknown variable 'foo'", ""), ("1:35", "! only operates", "exists()")],
         ),
+        (
+            r#"{"rules": {".read": "(true ? /a/ : data.val) == 1"}}"#,
+            &[("1:30", "a branch of ? cannot be a regular", ""), ("1:36", "cannot be a method", "")],
+        ),
         // An escape in the text moves what stands behind it.
         (r#"{"rules": {".read": "\"\u0061\" == bar"}}"#, &[("1:36", "Unknown variable 'bar'", "")]),
         ("{\"rules\": {\".read\": \"true &&\n   baz\"}}", &[("2:4", "Unknown variable 'baz'", "")]),

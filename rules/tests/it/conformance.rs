@@ -21,7 +21,7 @@ fn the_recorded_operations_are_allowed_or_denied() {
 /// A row in the shape of the recorded ones, for somebody signed in as `ann` at time 1000.
 fn judge(rules: &Value, data: &Value, kind: &str, path: &str, value: &Value) -> bool {
     let row = json!({
-        "rules": {"rules": rules}, "auth": {"uid": "ann", "token": {}}, "now": 1000, "data": data,
+        "rules": {"rules": rules}, "auth": {"uid": "ann", "token": {}, "list": [1, 2]}, "now": 1000, "data": data,
         "op": {"kind": kind, "path": path, "value": value},
     });
     Case::of(&row).is_allowed()
@@ -52,6 +52,9 @@ fn what_users_stumbled_over_is_judged_right() {
         ("R011", &links, &rooms, "set", "/links/x", json!("a.b#c"), false),
         ("R011", &links, &rooms, "set", "/links/x", json!("a//b"), true),
         ("R011", &links, &rooms, "set", "/links/x", json!("a/c"), false),
+        // `rooms/` is `rooms`.
+        ("R011", &links, &rooms, "set", "/links/x", json!(""), true),
+        ("R011", &links, &nothing, "set", "/links/x", json!(""), false),
         ("R011", &admins, &json!({"admins": {"x": 1}, "who": ""}), "read", "/", nothing.clone(), false),
         ("R017", &cards, &nothing, "set", "/cards/c", json!({"t": 1}), true),
         (
@@ -161,6 +164,8 @@ fn expressions_have_the_values_of_the_reference() {
         ("auth.uid == 'ann' && auth['u' + 'id'] == 'ann'", Some(true)),
         ("auth[data.child('n').val()] == null", None),
         ("auth.a[auth.b] == null", None),
+        ("auth.list['1'] == 2 && auth.list[1] == 2", Some(true)),
+        ("auth.list['01'] == null && auth.list['+1'] == null && auth.list[-1] == null", Some(true)),
         ("auth.uid.foo == null && auth.uid.length.foo == null", Some(true)),
         ("auth.token.contains('x')", None),
         ("data.hasChildren(['n', data.child('zip').val()])", None),

@@ -6,3 +6,6 @@ mod conformance;
 mod insight;
 mod naive_access;
 mod naive_evaluator;
+
+#[path = "../naive/mod.rs"]
+mod naive;

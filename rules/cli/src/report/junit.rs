@@ -29,7 +29,7 @@ fn case(outcome: &Outcome) -> String {
     match &outcome.failure {
         None => head + "/>\n",
         Some(failure) => format!(
-            "{head}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>\n",
+            "{head}>\n      <failure type=\"verdict\" message=\"{}\">{}</failure>\n    </testcase>\n",
             escape(&failure.message),
             escape(&failure.trace)
         ),

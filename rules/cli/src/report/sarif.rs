@@ -3,6 +3,7 @@
 use hearth_rules::Position;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// One finding in one file.
 pub(crate) struct Finding {
@@ -50,7 +51,7 @@ impl Finding {
         json!({
             "ruleId": self.code, "level": self.level.name(), "message": {"text": text},
             "locations": [{"physicalLocation": {
-                "artifactLocation": {"uri": self.file.replace('\\', "/")},
+                "artifactLocation": {"uri": uri(&self.file)},
                 "region": {
                     "startLine": self.start.line, "startColumn": self.start.column,
                     "endLine": self.end.line, "endColumn": self.end.column,
@@ -58,6 +59,20 @@ impl Finding {
             }}],
         })
     }
+}
+
+/// The name of a file as a reference: slashes stay, what a URI cannot hold is encoded.
+fn uri(file: &str) -> String {
+    let mut uri = String::new();
+    for byte in file.bytes() {
+        match byte {
+            b'\\' => uri.push('/'),
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()),
+            _ if byte.is_ascii_alphanumeric() => uri.push(byte.into()),
+            _ => write!(uri, "%{byte:02X}").expect("a text takes more text"),
+        }
+    }
+    uri
 }
 
 pub(crate) fn sarif(findings: &[Finding]) -> Value {
@@ -68,6 +83,8 @@ pub(crate) fn sarif(findings: &[Finding]) -> Value {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "runs": [{
             "tool": {"driver": {"name": "hearth-rules", "version": env!("CARGO_PKG_VERSION"), "rules": rules}},
+            // Ours are counted in characters.
+            "columnKind": "unicodeCodePoints",
             "results": findings.iter().map(Finding::result).collect::<Vec<_>>(),
         }],
     })

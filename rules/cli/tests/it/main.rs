@@ -41,9 +41,13 @@ struct Temporary(PathBuf);
 
 impl Temporary {
     fn new(text: &str) -> Self {
+        Self::named("", text)
+    }
+
+    fn named(end: &str, text: &str) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let file = std::env::temp_dir().join(format!("hearth-rules-{}-{count}", std::process::id()));
+        let file = std::env::temp_dir().join(format!("hearth-rules-{}-{count}{end}", std::process::id()));
         fs::write(&file, text).expect("a temporary file");
         Self(file)
     }
@@ -223,6 +227,104 @@ fn check_reports_every_problem_with_a_caret_and_advice() {
 }
 
 #[test]
+fn check_says_to_what_users_stumbled_over_what_they_can_do() {
+    for (report, rules, exit, expected) in [
+        (
+            "R001",
+            r#"{"rules": {".validate": "newData.val().matches(/^[a-z]+(\\s[a-z]+)*$/i)"}}"#,
+            Exit::Fine,
+            "in order",
+        ),
+        (
+            "R003",
+            r#"{"rules": {".read": "root.child('teams').child(auth.uid) != null"}}"#,
+            Exit::Found,
+            ".exists()",
+        ),
+        (
+            "R009",
+            r#"{"rules": {".read": "auth.token['firebase']['sign_in_provider'] == 'x'"}}"#,
+            Exit::Fine,
+            "in order",
+        ),
+        (
+            "R009",
+            r#"{"rules": {".write": "newData.val()['kind'] == 'x'"}}"#,
+            Exit::Found,
+            ":1:37: No such method/property 'kind'.",
+        ),
+        (
+            "R013",
+            r#"{"rules": {"$o": {".validate": "newData.hasChildren(['a','b']"}}}"#,
+            Exit::Found,
+            "add the missing `)`",
+        ),
+        ("R013", r#"{"rules": {".read": ""}}"#, Exit::Found, ":1:22: Expression is empty."),
+        ("R013", r#"1"rules": {}"#, Exit::Found, ":1:1: Expected '{'."),
+        ("R013", "// a\n{\"rules\": /* b */ {\".read\": false,},}", Exit::Fine, "in order"),
+        (
+            "R017",
+            r#"{"rules": {".write": "!data.child('frozen').val()"}}"#,
+            Exit::Found,
+            "write `… !== true`",
+        ),
+        ("R097", r#"{"rules": {".read": true}}"#, Exit::Fine, "[open-root]"),
+        ("R097", r#"{"rules": {".read": "now < 1700000000000"}}"#, Exit::Fine, "[open-root-for-a-time]"),
+        ("R097", r#"{"rules": {".read": "auth != null"}}"#, Exit::Fine, "[open-root-to-signed-in]"),
+        ("R097", r#"{"rules": {"a": {".write": true}}}"#, Exit::Fine, "[public-write]"),
+        ("R097", r#"{"rules": {"a": {".write": "auth.uid === 'x'"}}}"#, Exit::Fine, "[unvalidated-write]"),
+    ] {
+        let file = Temporary::new(rules);
+        let (found, out, err) = hearth_rules(&["check", file.name()]);
+        assert_eq!((found, err.as_str()), (exit, ""), "{report}: {rules}\n{out}");
+        assert!(out.contains(expected), "{report}: {expected}\nis not in\n{out}");
+    }
+}
+
+#[test]
+fn check_looks_for_the_indexes_that_suites_need() {
+    let suite = ["--suite", "DATA/chat.yaml"];
+    let (exit, out, _) = hearth_rules(&[["check", "DATA/chat.json"], suite].concat());
+    assert_eq!(exit, Exit::Fine, "{out}");
+    for expected in [
+        r#"add ".indexOn": "topic", for path "/rooms/r1", to the rules [missing-index]"#,
+        "in order, 1 warning\n",
+    ] {
+        assert!(out.contains(expected), "{expected}\nis not in\n{out}");
+    }
+    assert_eq!(
+        hearth_rules(&[["check", "DATA/chat.json"], suite, ["--deny-warnings", "--format=sarif"]].concat()).0,
+        Exit::Found
+    );
+    let chat = ["check", "--deny-warnings", "CHAT/rules.json", "--suite", "CHAT/rules.test.yaml"];
+    assert_eq!(hearth_rules(&chat).0, Exit::Fine);
+}
+
+#[test]
+fn sarif_has_what_its_schema_asks_for() {
+    let broken = Temporary::named("the rules ü.json", "{\"rules\": {\".read\": \"auth = null\"}}");
+    let (_, out, _) = hearth_rules(&["check", "--format", "sarif", broken.name(), "DATA/chat.json"]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(report["version"], "2.1.0");
+    let run = &report["runs"][0];
+    assert_eq!(run["tool"]["driver"]["name"], "hearth-rules");
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
+    let ids: Vec<&Value> =
+        run["tool"]["driver"]["rules"].as_array().expect("a list").iter().map(|rule| &rule["id"]).collect();
+    for result in run["results"].as_array().expect("a list") {
+        assert!(ids.contains(&&result["ruleId"]) && result["message"]["text"].is_string(), "{result:#}");
+        let place = &result["locations"][0]["physicalLocation"];
+        let uri = place["artifactLocation"]["uri"].as_str().expect("a text");
+        assert!(uri.ends_with("the%20rules%20%C3%BC.json"), "{uri}");
+        let at = |name: &str| place["region"][name].as_u64().expect("a number");
+        assert!(
+            (at("startLine"), at("startColumn")) <= (at("endLine"), at("endColumn"))
+                && at("startColumn") != 0
+        );
+    }
+}
+
+#[test]
 fn check_warns_without_failing_unless_it_is_told_to() {
     let open = Temporary::new("{\"rules\": {\".read\": true, \".write\": \"auth != null\"}}");
     let (exit, out, _) = hearth_rules(&["check", open.name()]);
@@ -332,6 +434,20 @@ fn coverage_names_what_a_suite_forgets_and_can_fail_for_it() {
         "sides, ",
     ] {
         assert!(out.contains(expected), "{expected}\nis not in\n{out}");
+    }
+    // Counted by hand: Ada reads once, Bob and nobody are refused.
+    for (report, rule, counts) in [
+        ("R095", "13:18 /rooms/$room/.read", "1 true, 2 false, 0 failed"),
+        ("R095", "17:23 /rooms/$room/messages/$message/.write", "2 true, 2 false, 0 failed"),
+        ("R095", "18:26 /rooms/$room/messages/$message/.validate", "1 true, 1 false, 0 failed"),
+        ("R095", "7:19 /users/$uid/.write", "1 true, 1 false, 0 failed"),
+        ("R095", "6:18 /users/$uid/.read", "0 true, 0 false, 0 failed"),
+    ] {
+        assert!(out.contains(&format!("{rule}: {counts}\n")), "{report}: {rule}: {counts}\nis not in\n{out}");
+    }
+    for percent in ["101", "-1", "NaN", "all"] {
+        let line = ["hearth-rules", "coverage", &format!("--fail-under={percent}"), files[0], files[1]];
+        assert!(Arguments::try_parse_from(line).is_err(), "{percent}");
     }
     for (percent, exit) in [("10", Exit::Fine), ("100", Exit::Found)] {
         let (found, out, _) = hearth_rules(&["coverage", "--fail-under", percent, files[0], files[1]]);

@@ -1,0 +1,131 @@
+//! One rule, what it is asked about, and what both evaluators say to it.
+
+use super::evaluate::{World, Worth};
+use super::expression::Expr;
+use super::generate::{Author, auth, query, tree};
+use super::tree::with;
+use crate::case::{Case, Operation, snapshot};
+use arbitrary::{Arbitrary, Result, Unstructured};
+use hearth_rules::{Coverage, Situation};
+use serde_json::{Value, json};
+use std::cell::Cell;
+
+/// Deep enough for one thing inside another inside a third.
+const DEPTH: u32 = 5;
+
+/// A rule for `/a/$k`, and a read or a write of one such place.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    expr: Expr,
+    is_write: bool,
+    key: &'static str,
+    data: Value,
+    /// What is written.
+    value: Value,
+    /// What the data might be instead.
+    other_data: Value,
+    auth: Value,
+    query: Value,
+    now: i64,
+}
+
+impl<'d> Arbitrary<'d> for Question {
+    fn arbitrary(bytes: &mut Unstructured<'d>) -> Result<Self> {
+        let is_write = bytes.arbitrary()?;
+        let query = if is_write { json!({}) } else { query(bytes)? };
+        Ok(Self {
+            is_write,
+            query,
+            key: bytes.choose(&["k", "b", "x y"])?,
+            now: bytes.int_in_range(0..=2)?,
+            auth: auth(bytes)?,
+            data: tree(bytes, 4)?,
+            value: tree(bytes, 2)?,
+            other_data: tree(bytes, 4)?,
+            expr: Author { bytes, is_write }.boolean(DEPTH)?,
+        })
+    }
+}
+
+impl Question {
+    fn site(&self) -> [&'static str; 2] {
+        ["a", self.key]
+    }
+
+    /// As a case of the recorded shape.
+    fn row(&self, data: &Value, now: i64) -> Value {
+        let path = format!("/a/{}", self.key);
+        let (rule, op) = if self.is_write {
+            (".write", json!({"kind": "set", "path": path, "value": self.value}))
+        } else {
+            (".read", json!({"kind": "read", "path": path, "query": self.query}))
+        };
+        json!({
+            "rules": {"rules": {"a": {"$k": {rule: self.expr.print()}}}},
+            "auth": self.auth, "now": now, "data": data, "op": op,
+        })
+    }
+
+    /// Asks both evaluators; a sentence if they disagree, or if the real one contradicts itself.
+    pub(crate) fn disagreement(&self) -> Option<String> {
+        let row = self.row(&self.data, self.now);
+        let case = Case::of(&row);
+        let after =
+            if self.is_write { with(&self.data, &self.site(), &self.value) } else { self.data.clone() };
+        let world = World {
+            before: &self.data,
+            after: &after,
+            auth: &self.auth,
+            now: self.now,
+            query: &self.query,
+            site: self.site(),
+            is_overgrown: Cell::new(false),
+        };
+        let naive = world.value(&self.expr);
+        if world.is_overgrown.get() {
+            return None;
+        }
+        let found = case.is_allowed();
+        let told = |what: &str| Some(format!("{what}: {row:#}"));
+        if found != naive.as_ref().is_some_and(Worth::is_true) {
+            return told(&format!("allowed is {found}, and the naive evaluator says {naive:?}"));
+        }
+        if let Some(other) = traced(&case).into_iter().find(|other| *other != found) {
+            return told(&format!("allowed is {found}, and {other} when it is watched"));
+        }
+        self.untold_dependence(&case).and_then(told)
+    }
+
+    /// A verdict can only change with what it says that it looked at.
+    fn untold_dependence(&self, case: &Case) -> Option<&'static str> {
+        let Operation::Read(at, query) = &case.operation else { return None };
+        let Case { rules, auth, now_ms, before, budget, .. } = case;
+        let read =
+            |before, now_ms| rules.read(&Situation { auth, now_ms, before, budget: *budget }, at, query);
+        let verdict = read(before, *now_ms);
+        if !verdict.saw_now && read(before, now_ms + 1).outcome != verdict.outcome {
+            return Some("it depends on the time and does not say so");
+        }
+        let other = snapshot(&self.other_data);
+        let same = verdict.looks.iter().all(|look| !look.differs(before, &other));
+        (same && read(&other, *now_ms).outcome != verdict.outcome)
+            .then_some("it depends on data and does not say so")
+    }
+}
+
+/// What comes out when somebody watches: for a trace, and for coverage.
+fn traced(case: &Case) -> [bool; 2] {
+    let Case { rules, auth, now_ms, before, operation, budget } = case;
+    let situation = Situation { auth, now_ms: *now_ms, before, budget: *budget };
+    let mut coverage = Coverage::new(rules);
+    match operation {
+        Operation::Read(at, query) => [
+            rules.trace_read(&situation, at, query).0.outcome.is_ok(),
+            rules.cover_read(&situation, at, query, &mut coverage).outcome.is_ok(),
+        ],
+        Operation::Write { after, targets } => [
+            rules.trace_write(&situation, after, targets).0.is_ok(),
+            rules.cover_write(&situation, after, targets, &mut coverage).is_ok(),
+        ],
+    }
+}
