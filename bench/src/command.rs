@@ -3,7 +3,7 @@
 use crate::subject::ServerArguments;
 use crate::table::Format;
 use crate::trouble::Trouble;
-use crate::{durable, fanout, idle, peer, query, rest, set, start};
+use crate::{durable, fanout, idle, membership, peer, query, rest, set, start, suite, verdicts};
 use std::io::{self, Write};
 
 /// Measures a Hearth server over real sockets, beside bare programs that send the same bytes.
@@ -30,6 +30,12 @@ enum Act {
     Query(Run<query::Arguments>),
     /// Small reads and writes over HTTP.
     Rest(Run<rest::Arguments>),
+    /// Reads and writes judged by rules, beside targaryen; without a server.
+    Verdicts(Bare<verdicts::Arguments>),
+    /// The end of one membership while many listen by that rule; in the engine, without a server.
+    Membership(Bare<membership::Arguments>),
+    /// `hearth-rules test` with many steps, from its start to its exit.
+    Suite(Bare<suite::Arguments>),
     /// A bare program to compare with; the others start it.
     #[command(hide = true)]
     Peer {
@@ -49,6 +55,16 @@ struct Run<A: clap::Args> {
     own: A,
 }
 
+/// Without a server.
+#[derive(Debug, clap::Args)]
+struct Bare<A: clap::Args> {
+    /// How to print the figures.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    #[command(flatten)]
+    own: A,
+}
+
 impl Command {
     /// Measures, and prints.
     pub(crate) async fn run(self) -> Result<(), Trouble> {
@@ -60,6 +76,9 @@ impl Command {
             Act::Start(run) => (start::run(&run.server, &run.own)?, run.format),
             Act::Query(run) => (query::run(&run.server, &run.own).await?, run.format),
             Act::Rest(run) => (rest::run(&run.server, &run.own).await?, run.format),
+            Act::Verdicts(run) => (verdicts::run(&run.own)?, run.format),
+            Act::Membership(run) => (membership::run(&run.own), run.format),
+            Act::Suite(run) => (suite::run(&run.own)?, run.format),
             Act::Peer { peer } => return peer.run().await,
         };
         write!(io::stdout(), "{}", table.rendered(format)).map_err(Trouble::Output)

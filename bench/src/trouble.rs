@@ -45,6 +45,10 @@ pub(crate) enum Trouble {
         "{wanted} connections are wanted, but only {possible} file descriptors may be open (`ulimit -Hn`)"
     )]
     Descriptors { wanted: u32, possible: u64 },
+    #[error("the rule sets cannot be used: {why}")]
+    RuleSets { why: String },
+    #[error("a suite that has to pass did not: {said}")]
+    Suite { said: String },
     #[error("the system refuses something: {0}")]
     System(#[from] io::Error),
     #[error("cannot print the figures: {0}")]

@@ -20,7 +20,12 @@ fn bench(arguments: &[&str]) -> Output {
 /// The rows that a bench prints.
 fn rows(arguments: &[&str]) -> Vec<Value> {
     let server = server();
-    let arguments = [arguments, &["--format", "json", "--server", server.to_str().unwrap()]].concat();
+    rows_of_the_bare([arguments, &["--server", server.to_str().unwrap()]].concat())
+}
+
+/// As [`rows`], of a bench that needs no server.
+fn rows_of_the_bare(arguments: Vec<&str>) -> Vec<Value> {
+    let arguments = [arguments, vec!["--format", "json"]].concat();
     let output = bench(&arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     let mut printed: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -49,6 +54,32 @@ fn writes_are_acknowledged() {
     let rows = rows(&["set", "--clients", "3", "--duration-ms", "50", "--rounds", "1"]);
     assert_eq!(column(&rows, "clients"), ["1", "1", "3", "3", "3 x 8", "3 x 8"]);
     assert!(rows.iter().all(|row| 0 < row["acknowledged"].as_u64().unwrap()), "{rows:?}");
+}
+
+#[test]
+fn rules_are_judged_without_a_server() {
+    let top = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let rows = rows_of_the_bare(vec!["verdicts", "--duration-ms", "5", "--repository", top]);
+    assert_eq!(column(&rows, "rules"), ["chat", "owner-only profile", "role through root"]);
+    assert!(rows.iter().all(|row| 0.0 < row["hearth_per_s"].as_f64().unwrap()), "{rows:?}");
+
+    let rows = rows_of_the_bare(vec!["membership", "--listeners", "9", "--changes", "3"]);
+    assert_eq!(column(&rows, "judged"), [0, 1]);
+
+    let program = server().with_file_name("hearth-rules");
+    let rules = format!("{top}/examples/chat/rules.json");
+    let rows = rows_of_the_bare(vec![
+        "suite",
+        "--steps",
+        "25",
+        "--times",
+        "1",
+        "--rules",
+        &rules,
+        "--program",
+        program.to_str().unwrap(),
+    ]);
+    assert_eq!(column(&rows, "steps"), [25]);
 }
 
 #[test]

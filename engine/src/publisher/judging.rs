@@ -69,6 +69,7 @@ impl Publisher {
         self.unjudged.remove(&id);
         let Some(listener) = self.listeners.get(&id) else { return };
         let Some(session) = self.sessions.get(&listener.session) else { return };
+        self.judged += 1;
         match self.published.door().read(&session.identity, now_ms, tree, &listener.at, &listener.query) {
             Ok(pass) => {
                 self.unwatch(id);

@@ -38,6 +38,7 @@ pub struct Publisher {
     clock_watchers: BTreeSet<ListenerId>,
     /// Listeners that are suspended: not served until they are judged again, because rules or identity have changed since.
     unjudged: BTreeSet<ListenerId>,
+    judged: u64,
     lagging: Lagging,
 }
 
@@ -81,6 +82,7 @@ impl Publisher {
             looks: PathMap::new(),
             clock_watchers: BTreeSet::new(),
             unjudged: BTreeSet::new(),
+            judged: 0,
             lagging: Lagging::default(),
         }
     }
@@ -88,6 +90,11 @@ impl Publisher {
     /// What everybody may see now; readers load it and wait for nobody.
     pub const fn published(&self) -> &Arc<Published> {
         &self.published
+    }
+
+    /// How many times a listener was judged again since the start: what changes cost those who only listen.
+    pub const fn judged_total(&self) -> u64 {
+        self.judged
     }
 
     /// A session begins.

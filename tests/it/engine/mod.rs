@@ -3,6 +3,7 @@
 mod answers;
 mod armed;
 mod ask;
+mod judged;
 mod lives;
 mod news;
 mod own_rules;
