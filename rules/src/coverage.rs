@@ -6,7 +6,7 @@
 use crate::access::{Denial, ReadVerdict, Situation};
 use crate::ast::{ExprId, ExprKind, Logic};
 use crate::eval::Observer;
-use crate::fault::Failure;
+use crate::fault::{Failure, Fault};
 use crate::outline::RuleId;
 use crate::query::QueryValues;
 use crate::ruleset::{Rule, Ruleset};
@@ -19,13 +19,35 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     rules: Vec<RuleCounts>,
+    /// What the values that are kept take, in bytes.
+    values_bytes: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct RuleCounts {
     whole: Counts,
-    parts: Vec<Counts>,
+    parts: Vec<Seen>,
 }
+
+/// What was seen of one part of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// How often it came to what.
+    pub counts: Counts,
+    /// The first few values other than true and false, as they are shown, and how often each came. Snapshots have none.
+    pub values: Vec<(Box<str>, u64)>,
+    /// What has gone wrong there, and how often.
+    pub faults: Vec<(Fault, u64)>,
+}
+
+/// Most different values that are kept of one part. Further ones are counted and not named.
+pub const SEEN_VALUES_MAX: usize = 8;
+
+/// What one of them takes at most, in bytes: it is the start of a text, or short.
+const SEEN_VALUE_BYTES_MAX: usize = 256;
+
+/// Most memory that the values of one ruleset take, in bytes: whoever writes rules reads some of them.
+pub const SEEN_BYTES_MAX: usize = 1024 * 1024;
 
 /// How often something came to what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,17 +155,32 @@ impl Coverage {
     pub fn new(ruleset: &Ruleset) -> Self {
         let counts = |rule: &Rule| RuleCounts {
             whole: Counts::default(),
-            parts: vec![Counts::default(); rule.ast.len()],
+            parts: vec![Seen::default(); rule.ast.len()],
         };
-        Self { rules: ruleset.rules().map(|(_, rule)| counts(rule)).collect() }
+        Self { rules: ruleset.rules().map(|(_, rule)| counts(rule)).collect(), values_bytes: 0 }
+    }
+
+    /// The most memory that coverage of a ruleset takes, in bytes. O(rules).
+    pub fn bytes_max(ruleset: &Ruleset) -> usize {
+        let parts: usize = ruleset.rules().map(|(_, rule)| rule.ast.len()).sum();
+        let values = SEEN_BYTES_MAX.min(parts * SEEN_VALUES_MAX * SEEN_VALUE_BYTES_MAX);
+        let faults = parts * SEEN_VALUES_MAX * size_of::<(Fault, u64)>();
+        parts * size_of::<Seen>() + values + faults
     }
 
     /// Adds what was seen elsewhere of the same ruleset.
     pub fn merge(&mut self, other: &Self) {
+        let bytes = &mut self.values_bytes;
         for (own, other) in self.rules.iter_mut().zip(&other.rules) {
             own.whole.add(other.whole);
             for (own, other) in own.parts.iter_mut().zip(&other.parts) {
-                own.add(*other);
+                own.counts.add(other.counts);
+                for (value, count) in &other.values {
+                    own.add_value(value, *count, bytes);
+                }
+                for (fault, count) in &other.faults {
+                    own.add_fault(*fault, *count);
+                }
             }
         }
     }
@@ -159,13 +196,13 @@ impl Coverage {
         &'a self,
         ruleset: &'a Ruleset,
         rule: RuleId,
-    ) -> impl Iterator<Item = (ExprId, Counts)> + 'a {
-        let counts = &self.rules[rule.0 as usize].parts;
+    ) -> impl Iterator<Item = (ExprId, &'a Seen)> {
+        let seen = &self.rules[rule.0 as usize].parts;
         let steps = &ruleset.rule(rule).program.steps;
         let mut evaluated: Vec<ExprId> = steps.iter().map(|step| step.part).collect();
         evaluated.sort_unstable();
         evaluated.dedup();
-        evaluated.into_iter().map(|part| (part, counts[part.index()]))
+        evaluated.into_iter().map(|part| (part, &seen[part.index()]))
     }
 
     /// Everything that a suite should exercise, in the order of the document.
@@ -208,7 +245,7 @@ impl Coverage {
                 | ExprKind::Negate(_)
                 | ExprKind::Binary { .. } => continue,
             };
-            let Counts { truths, falsehoods, .. } = parts[first.index()];
+            let Counts { truths, falsehoods, .. } = parts[first.index()].counts;
             let [held, did_not] = [truths, falsehoods];
             let hits = if sides[0] == CoveredSide::LeftDecided(Logic::And) {
                 [did_not, held]
@@ -219,9 +256,27 @@ impl Coverage {
         }
         points
     }
+}
 
-    fn count(&mut self, rule: RuleId) -> &mut RuleCounts {
-        &mut self.rules[rule.0 as usize]
+impl Seen {
+    fn add_value(&mut self, value: &str, count: u64, bytes: &mut usize) {
+        if let Some((_, times)) = self.values.iter_mut().find(|(own, _)| **own == *value) {
+            *times += count;
+            return;
+        }
+        let more = size_of::<(Box<str>, u64)>() + value.len();
+        if self.values.len() < SEEN_VALUES_MAX && *bytes + more <= SEEN_BYTES_MAX {
+            *bytes += more;
+            self.values.push((value.into(), count));
+        }
+    }
+
+    fn add_fault(&mut self, fault: Fault, count: u64) {
+        if let Some((_, times)) = self.faults.iter_mut().find(|(own, _)| *own == fault) {
+            *times += count;
+        } else if self.faults.len() < SEEN_VALUES_MAX {
+            self.faults.push((fault, count));
+        }
     }
 }
 
@@ -231,22 +286,28 @@ impl Observer for Coverage {
     fn rule(&mut self, _rule: RuleId) {}
 
     fn part(&mut self, rule: RuleId, part: ExprId, value: &Value<'_>) {
-        let counts = &mut self.count(rule).parts[part.index()];
-        if let Value::Bool(value) = value {
-            *(if *value { &mut counts.truths } else { &mut counts.falsehoods }) += 1;
-        } else {
-            counts.others += 1;
+        let seen = &mut self.rules[rule.0 as usize].parts[part.index()];
+        match value {
+            Value::Bool(true) => seen.counts.truths += 1,
+            Value::Bool(false) => seen.counts.falsehoods += 1,
+            Value::Place(_) | Value::Query => seen.counts.others += 1,
+            Value::Null | Value::Number(_) | Value::Text(_) | Value::Object | Value::Claims(_) => {
+                seen.counts.others += 1;
+                seen.add_value(&value.to_string(), 1, &mut self.values_bytes);
+            }
         }
     }
 
     fn outcome(&mut self, rule: RuleId, outcome: &Result<bool, Failure>) {
-        let RuleCounts { whole, parts } = self.count(rule);
+        let RuleCounts { whole, parts } = &mut self.rules[rule.0 as usize];
         match outcome {
             Ok(true) => whole.truths += 1,
             Ok(false) => whole.falsehoods += 1,
-            Err(Failure { part, .. }) => {
+            Err(Failure { part, fault }) => {
                 whole.failures += 1;
-                parts[part.index()].failures += 1;
+                let seen = &mut parts[part.index()];
+                seen.counts.failures += 1;
+                seen.add_fault(*fault, 1);
             }
         }
     }

@@ -42,7 +42,7 @@ pub use ast::{Binary, ExprId, Logic};
 pub use budget::Budget;
 pub use check::RuleKind;
 pub use claim::{CLAIM_NESTING_MAX, Claim};
-pub use coverage::{Counts, Coverage, CoveredSide, Point};
+pub use coverage::{Counts, Coverage, CoveredSide, Point, SEEN_BYTES_MAX, SEEN_VALUES_MAX, Seen};
 pub use diagnostic::{Diagnostic, Rejected};
 pub use fault::{Failure, Fault};
 pub use index::{IndexOn, MissingIndex};
@@ -54,5 +54,7 @@ pub use query::{OrderedBy, QueryValues};
 pub use ruleset::{Rule, Ruleset};
 pub use source_text::SourceText;
 pub use span::{Lines, Position, Span};
-pub use trace::{Attempt, RuleRun, TRACED_PARTS_MAX, TRACED_RULES_MAX, Trace, Visit, debug_log, explain};
+pub use trace::{
+    Attempt, RuleRun, TRACED_PARTS_MAX, TRACED_RULES_MAX, Trace, Visit, debug_log, explain, reasons,
+};
 pub use types::Type;

@@ -13,6 +13,7 @@ use crate::query::QueryValues;
 use crate::ruleset::Ruleset;
 use crate::value::Value;
 use hearth_tree::{Key, Path, Snapshot, Target};
+use std::collections::BTreeSet;
 
 /// Most rules whose running a trace keeps; a write can run a rule for each of a million nodes.
 pub const TRACED_RULES_MAX: usize = 1000;
@@ -149,14 +150,41 @@ pub fn debug_log(
     outcome: Result<(), &Denial>,
     trace: &Trace,
 ) -> String {
-    let mut log = match attempt {
-        Attempt::Read(at) => format!("Attempt to read {at} with auth={auth}\n"),
-        Attempt::Write(value, at) => format!("Attempt to write {value} to {at} with auth={auth}\n"),
-    };
+    log(ruleset, &[attempt], auth, outcome, trace, |_| String::new())
+}
+
+/// As [`debug_log`], of an operation in several places, and below each rule the values of its parts: for whoever is denied
+/// and may know why.
+pub fn reasons(
+    ruleset: &Ruleset,
+    attempts: &[Attempt<'_>],
+    auth: &Claim,
+    denial: &Denial,
+    trace: &Trace,
+) -> String {
+    log(ruleset, attempts, auth, Err(denial), trace, |run| told_parts(ruleset, run))
+}
+
+fn log(
+    ruleset: &Ruleset,
+    attempts: &[Attempt<'_>],
+    auth: &Claim,
+    outcome: Result<(), &Denial>,
+    trace: &Trace,
+    parts: impl Fn(&RuleRun) -> String,
+) -> String {
+    let mut log = String::new();
+    for attempt in attempts {
+        log += &match attempt {
+            Attempt::Read(at) => format!("Attempt to read {at} with auth={auth}\n"),
+            Attempt::Write(value, at) => format!("Attempt to write {value} to {at} with auth={auth}\n"),
+        };
+    }
     let text = |run: &RuleRun| {
         let rule = ruleset.rule(run.rule);
         let holds = matches!(run.outcome, Ok(true));
-        format!("{}: \"{}\"\n      => {holds}\n", rule.kind(), one_line(rule.text().as_str()))
+        let source = one_line(rule.text().as_str());
+        format!("{}: \"{source}\"\n{}      => {holds}\n", rule.kind(), parts(run))
     };
     for visit in &trace.visits {
         let at = &visit.at;
@@ -174,7 +202,8 @@ pub fn debug_log(
         Err(denial @ (Denial::Invalid { .. } | Denial::OverBudget { .. })) => format!("{denial}\n"),
     };
     let verdict = if outcome.is_ok() { "allowed" } else { "denied" };
-    log + &format!("{} was {verdict}.\n", attempt.noun())
+    let noun = attempts.first().map_or("Operation", |attempt| attempt.noun());
+    log + &format!("{noun} was {verdict}.\n")
 }
 
 /// A trace with the value of every part, and what made a rule fail.
@@ -203,28 +232,40 @@ fn explain_run(ruleset: &Ruleset, run: &RuleRun) -> String {
         position.column,
         one_line(source)
     );
-    let text_of = |part: ExprId| one_line(&source[rule.part(part).range()]);
+    text += &told_parts(ruleset, run);
+    text += &match &run.outcome {
+        Ok(holds) => format!("    => {holds}\n"),
+        Err(_) => {
+            let verdict = match rule.kind() {
+                RuleKind::Read | RuleKind::Write => "does not grant",
+                RuleKind::Validate => "does not accept",
+            };
+            format!("    => failed, so it {verdict}\n")
+        }
+    };
+    text
+}
+
+/// The values of the parts that say something, and what went wrong, a line each.
+fn told_parts(ruleset: &Ruleset, run: &RuleRun) -> String {
+    let rule = ruleset.rule(run.rule);
+    let text_of = |part: ExprId| one_line(&rule.text().as_str()[rule.part(part).range()]);
     let is_whole = |part: ExprId| part.index() + 1 == rule.ast.len();
+    // What stands in a rule twice and is the same twice is told once.
+    let mut told_before = BTreeSet::new();
     let told: Vec<_> = run
         .parts
         .iter()
         .filter(|&&(part, _)| !is_literal(&rule.ast.get(part).kind) && !is_whole(part))
         .map(|(part, value)| (text_of(*part), value))
+        .filter(|told| told_before.insert(told.clone()))
         .collect();
     let width = told.iter().map(|(part, _)| part.chars().count()).max().unwrap_or(0).min(60);
-    for (part, value) in told {
-        text += &format!("      {part:width$} = {value}\n");
+    let mut text: String =
+        told.iter().map(|(part, value)| format!("      {part:width$} = {value}\n")).collect();
+    if let Err(Failure { part, fault }) = &run.outcome {
+        text += &format!("      {}: {fault}\n", text_of(*part));
     }
-    text += &match &run.outcome {
-        Ok(holds) => format!("    => {holds}\n"),
-        Err(Failure { part, fault }) => {
-            let verdict = match rule.kind() {
-                RuleKind::Read | RuleKind::Write => "does not grant",
-                RuleKind::Validate => "does not accept",
-            };
-            format!("      {}: {fault}\n    => failed, so it {verdict}\n", text_of(*part))
-        }
-    };
     text
 }
 

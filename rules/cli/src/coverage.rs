@@ -3,11 +3,12 @@
 use crate::Exit;
 use crate::files::Trouble;
 use crate::report::html::html;
+use crate::report::json::json;
 use crate::report::lcov::lcov;
+use crate::report::percent;
 use crate::run::run;
 use crate::test::read_files;
 use hearth_rules::{Counts, Coverage, Point, Ruleset};
-use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -57,8 +58,8 @@ impl Cover {
         let file = self.files[0].display().to_string();
         let report = match self.format {
             Format::Text => text(&file, rules, coverage, &points),
-            Format::Html => html(&file, rules, coverage),
-            Format::Json => format!("{:#}\n", as_json(&file, rules, coverage, &points)),
+            Format::Html => html(&file, rules, coverage, ""),
+            Format::Json => format!("{:#}\n", json(("file", &file), rules, coverage)),
             Format::Lcov => lcov(&file, rules, coverage),
         };
         match &self.output {
@@ -78,14 +79,6 @@ impl Cover {
         }
         Ok(if enough && failed == 0 { Exit::Fine } else { Exit::Found })
     }
-}
-
-/// How many of the sides were exercised. Rules without any are covered.
-fn percent(points: &[Point]) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "no document has 2^53 sides")]
-    let [hit, all] =
-        [points.iter().filter(|point| point.hits != 0).count(), points.len()].map(|count| count as f64);
-    if points.is_empty() { 100.0 } else { 100.0 * hit / all }
 }
 
 fn text(file: &str, rules: &Ruleset, coverage: &Coverage, points: &[Point]) -> String {
@@ -118,39 +111,4 @@ fn excerpt(text: &str) -> String {
         Some((end, _)) => format!("{}…", &words[..end]),
         None => words,
     }
-}
-
-/// Our own layout; the service's is not documented (rules reference 8).
-fn as_json(file: &str, rules: &Ruleset, coverage: &Coverage, points: &[Point]) -> Value {
-    let place = |offset: u32| {
-        let position = rules.lines().position(rules.source(), offset);
-        json!({"line": position.line, "column": position.column})
-    };
-    let counts = |Counts { truths, falsehoods, others, failures }: Counts| json!({"true": truths, "false": falsehoods, "other": others, "error": failures});
-    let rule = |(id, rule): (hearth_rules::RuleId, &hearth_rules::Rule)| {
-        let parts: Vec<Value> = coverage
-            .parts(rules, id)
-            .map(|(part, found)| {
-                let span = rule.text().locate(rule.part(part));
-                json!({
-                    "expression": &rule.text().as_str()[rule.part(part).range()],
-                    "start": place(span.start), "end": place(span.end), "counts": counts(found),
-                })
-            })
-            .collect();
-        let sides: Vec<Value> = points
-            .iter()
-            .filter(|point| point.rule == id)
-            .map(|point| json!({"side": point.side.to_string(), "start": place(point.span.start), "hits": point.hits}))
-            .collect();
-        json!({
-            "path": rules.node_path(id), "kind": rule.kind().to_string(), "start": place(rule.text().span().start),
-            "end": place(rule.text().span().end), "counts": counts(coverage.rule(id)), "sides": sides, "parts": parts,
-        })
-    };
-    let hit = points.iter().filter(|point| point.hits != 0).count();
-    json!({
-        "file": file, "sides": points.len(), "exercised": hit, "percent": percent(points),
-        "rules": rules.rules().map(rule).collect::<Vec<_>>(),
-    })
 }

@@ -14,6 +14,8 @@ mod suite;
 mod test;
 
 pub use files::{Trouble, read_rules, show_risks};
+pub use report::html::html as coverage_page;
+pub use report::json::json as coverage_json;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,7 +1,9 @@
 //! What is said about rules and verdicts: traces, coverage, missing indexes, lint.
 
 use crate::case::{Case, Operation};
-use hearth_rules::{Attempt, Claim, Coverage, Ruleset, Situation, debug_log, explain};
+use hearth_rules::{
+    Attempt, Claim, Counts, Coverage, Ruleset, SEEN_VALUES_MAX, Situation, debug_log, explain, reasons,
+};
 use hearth_tree::{ChildPath, Order, Path, Range};
 use serde_json::{Value, json};
 
@@ -161,13 +163,84 @@ fn coverage_counts_sides_as_a_hand_does() {
     let (read, _) = ruleset.rules().next().expect("three rules");
     let parts: Vec<_> = coverage
         .parts(&ruleset, read)
-        .map(|(part, counts)| {
+        .map(|(part, seen)| {
             let text = &ruleset.rule(read).text().as_str()[ruleset.rule(read).part(part).range()];
-            format!("{text}: {} {} {}", counts.truths, counts.falsehoods, counts.others)
+            let Counts { truths, falsehoods, others, .. } = seen.counts;
+            format!("{text}: {truths} {falsehoods} {others}")
         })
         .collect();
     assert!(parts.contains(&"auth != null: 2 1 0".to_owned()), "{parts:?}");
     assert!(parts.contains(&"data.val() > 1: 0 0 0".to_owned()), "{parts:?}");
+}
+
+#[test]
+fn coverage_keeps_a_few_values_and_counts_the_others() {
+    let rules = json!({"$k": {".write": "newData.val() + 1 > 0"}});
+    let set = |value: &Value| json!({"kind": "set", "path": "/k", "value": value});
+    let ruleset = case(&rules, &json!(null), &json!(null), &set(&json!(1))).rules;
+    let mut coverage = [Coverage::new(&ruleset), Coverage::new(&ruleset)];
+    // 12 different numbers, each twice, once here and once there, and what cannot be computed with.
+    let numbers = (0..12).flat_map(|number| [(0, json!(number)), (1, json!(number))]);
+    for (at, value) in numbers.chain([(0, json!("x")), (1, json!(true)), (1, json!(false))]) {
+        let Case { auth, now_ms, before, operation, budget, .. } =
+            case(&rules, &json!(null), &json!(null), &set(&value));
+        let Operation::Write { after, targets } = operation else { panic!("it writes") };
+        let situation = Situation { auth: &auth, now_ms, before: &before, budget };
+        let judged = ruleset.cover_write(&situation, &after, &targets, &mut coverage[at]);
+        assert_eq!(judged.is_ok(), value.is_number(), "{value}");
+    }
+    let [mut coverage, other] = coverage;
+    coverage.merge(&other);
+    let (write, rule) = ruleset.rules().next().expect("one rule");
+    let text = |part| &rule.text().as_str()[rule.part(part).range()];
+    let seen = |wanted: &str| {
+        let found = coverage.parts(&ruleset, write).find(|&(part, _)| text(part) == wanted);
+        found.expect("it is there").1.clone()
+    };
+    let value = seen("newData.val()");
+    assert_eq!(value.counts, Counts { truths: 1, falsehoods: 1, others: 25, failures: 0 });
+    let kept: Vec<_> = (0..SEEN_VALUES_MAX).map(|number| (number.to_string().into_boxed_str(), 2)).collect();
+    assert_eq!(value.values, kept);
+    let sum = seen("newData.val() + 1");
+    let faults: Vec<_> = sum.faults.iter().map(|(fault, count)| format!("{count} × {fault}")).collect();
+    assert_eq!(faults, ["2 × `+` adds numbers and joins texts; found a boolean and a number"]);
+    assert_eq!((sum.counts.others, sum.counts.failures), (25, 2));
+    let whole = coverage.rule(write);
+    assert_eq!(whole, Counts { truths: 24, falsehoods: 0, others: 0, failures: 3 });
+}
+
+#[test]
+fn reasons_name_every_place_and_the_value_of_every_part_once() {
+    let rules = json!({"a": {"$k": {".write": "auth.uid == $k && auth.uid != 'eve'"}}});
+    let update = json!({"kind": "update", "path": "/a", "value": {"ann": 1, "ben": "x"}});
+    let Case { rules, auth, now_ms, before, operation, budget } =
+        case(&rules, &json!({"uid": "ann"}), &json!(null), &update);
+    let Operation::Write { after, targets } = operation else { panic!("it writes") };
+    let situation = Situation { auth: &auth, now_ms, before: &before, budget };
+    let (outcome, trace) = rules.trace_write(&situation, &after, &targets);
+    let denial = outcome.expect_err("it is denied");
+    let values = ["1", "\"x\""];
+    let attempts: Vec<_> =
+        values.iter().zip(&targets).map(|(value, target)| Attempt::Write(value, &target.path)).collect();
+    assert_eq!(
+        reasons(&rules, &attempts, &auth, &denial, &trace),
+        "Attempt to write 1 to /a/ann with auth={\"uid\":\"ann\"}\n\
+         Attempt to write \"x\" to /a/ben with auth={\"uid\":\"ann\"}\n\
+         \x20   /\n    /a\n    /a/ann:.write: \"auth.uid == $k && auth.uid != 'eve'\"\n\
+         \x20     auth              = {…}\n\
+         \x20     auth.uid          = \"ann\"\n\
+         \x20     $k                = \"ann\"\n\
+         \x20     auth.uid == $k    = true\n\
+         \x20     auth.uid != 'eve' = true\n\
+         \x20     => true\n\
+         \x20   /a/ben:.write: \"auth.uid == $k && auth.uid != 'eve'\"\n\
+         \x20     auth           = {…}\n\
+         \x20     auth.uid       = \"ann\"\n\
+         \x20     $k             = \"ben\"\n\
+         \x20     auth.uid == $k = false\n\
+         \x20     => false\n\
+         \nNo .write rule allowed the operation.\nWrite was denied.\n"
+    );
 }
 
 #[test]

@@ -13,9 +13,9 @@ pub(crate) fn lcov(file: &str, ruleset: &Ruleset, coverage: &Coverage) -> String
             .entry(line(rule.text().span().start))
             .and_modify(|hits| *hits = (*hits).max(whole))
             .or_insert(whole);
-        for (part, counts) in coverage.parts(ruleset, id) {
+        for (part, seen) in coverage.parts(ruleset, id) {
             let hits = lines.entry(line(rule.text().locate(rule.part(part)).start)).or_default();
-            *hits = (*hits).max(counts.total());
+            *hits = (*hits).max(seen.counts.total());
         }
     }
     let points = coverage.points(ruleset);

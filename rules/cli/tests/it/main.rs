@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use hearth_rules_cli::{Command, Exit, run};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -449,9 +449,14 @@ fn coverage_names_what_a_suite_forgets_and_can_fail_for_it() {
         let line = ["hearth-rules", "coverage", &format!("--fail-under={percent}"), files[0], files[1]];
         assert!(Arguments::try_parse_from(line).is_err(), "{percent}");
     }
-    for (percent, exit) in [("10", Exit::Fine), ("100", Exit::Found)] {
+    for (id, percent, exit) in [
+        ("R095", "10", Exit::Fine),
+        ("R095", "67.8", Exit::Fine),
+        ("R095", "67.9", Exit::Found),
+        ("R095", "100", Exit::Found),
+    ] {
         let (found, out, _) = hearth_rules(&["coverage", "--fail-under", percent, files[0], files[1]]);
-        assert_eq!(found, exit, "{percent}");
+        assert_eq!(found, exit, "{id} {percent}: {out}");
         let asks = format!("% is covered; `--fail-under {percent}` asks for more\n");
         assert_eq!(out.ends_with(&asks), exit == Exit::Found, "{out}");
     }
@@ -460,6 +465,11 @@ fn coverage_names_what_a_suite_forgets_and_can_fail_for_it() {
     let read = report["rules"].as_array().expect("a list").iter().find(|rule| rule["path"] == "/rooms/$room");
     let counts = &read.expect("it is there")["counts"];
     assert_eq!((&counts["true"], &counts["false"], &counts["error"]), (&1.into(), &2.into(), &0.into()));
+    assert_eq!(report["file"], files[0]);
+    let whole = &read.expect("it is there")["expressions"][0];
+    assert_eq!(whole["expression"], "auth != null && data.child('members').child(auth.uid).exists()");
+    assert_eq!(whole["values"], json!([{"value": true, "count": 1}, {"value": false, "count": 2}]));
+    assert_eq!(whole["children"][0]["expression"], "auth != null");
     let (_, out, _) = hearth_rules(&["coverage", "--format", "lcov", files[0], files[1]]);
     for expected in ["SF:DATA/chat.json\n", "DA:13,3\n", "BRDA:13,", "end_of_record\n"] {
         assert!(out.contains(expected), "{expected}\nis not in\n{out}");
