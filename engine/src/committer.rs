@@ -5,8 +5,9 @@
 
 use crate::armed::Armed;
 use crate::commit::{Arming, ArmingStep, Commit};
-use crate::door::{Door, Identity};
+use crate::door::{Door, Identity, WatchedDoor};
 use crate::limits::PARKED_MAX;
+use crate::onlooker::Onlooker;
 use crate::own_rules::{Governed, Governing, OwnRules};
 use crate::parked::Parked;
 use crate::request::{Accepted, Act, Refusal, Request, SessionId, Verdict};
@@ -15,11 +16,14 @@ use crate::turns::Turns;
 use hearth_rules::Rejected;
 use hearth_tree::{Change, Hash, Node, Path, Query, Snapshot, Update, Write};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Everything decided so far for one database, and what is needed to go on. Owning it is the lock.
 #[derive(Debug)]
 pub struct Committer {
     governing: Governing,
+    /// Who looks on while rules are asked.
+    onlooker: Option<Arc<dyn Onlooker>>,
     revision: Revision,
     tree: Snapshot,
     armed: BTreeMap<SessionId, Armed>,
@@ -50,7 +54,17 @@ impl Committer {
         tree: Snapshot,
         armed: BTreeMap<SessionId, Armed>,
     ) -> Self {
-        Self { governing, revision, tree, armed, turns: Turns::default(), parked: Parked::default() }
+        let (turns, parked) = (Turns::default(), Parked::default());
+        Self { governing, onlooker: None, revision, tree, armed, turns, parked }
+    }
+
+    /// Lets somebody look on from now on.
+    pub fn seen_by(&mut self, onlooker: Arc<dyn Onlooker>) {
+        self.onlooker = Some(onlooker);
+    }
+
+    fn door(&self) -> WatchedDoor<'_> {
+        self.governing.door().seen_by(self.onlooker.as_deref())
     }
 
     /// Replays a commit from the log.
@@ -226,7 +240,7 @@ impl Committer {
     fn write(&self, now_ms: i64, identity: &Identity, write: &Write) -> Decision {
         let change = write.resolve(now_ms, &self.tree)?;
         let after = self.tree.apply(&change);
-        self.governing.door().write(identity, now_ms, (&self.tree, &after), &write.targets())?;
+        self.door().write(identity, now_ms, (&self.tree, &after), &write.targets())?;
         Ok(Step { change, after })
     }
 
@@ -246,7 +260,7 @@ impl Committer {
             (None, Some(_)) | (Some(_), None) => false,
         };
         if !holds {
-            return match self.governing.door().read(identity, now_ms, &self.tree, at, &Query::EVERYTHING) {
+            return match self.door().read_again(identity, now_ms, &self.tree, at, &Query::EVERYTHING) {
                 Ok(_) => {
                     self.turns.refused(at, session, now_ms);
                     Err(Refusal::Stale { at: at.clone() })

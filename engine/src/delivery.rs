@@ -21,17 +21,24 @@ impl Delivery {
     pub fn is_heavy(&self) -> bool {
         let mut bytes = 0;
         self.items.iter().any(|item| {
-            if let Item::Push(push) = item {
-                bytes += push.body.weight();
-            }
+            bytes += match item {
+                Item::Push(push) => push.body.weight(),
+                Item::Revoked(revoked) => revoked.reasons.as_ref().map_or(0, |reasons| reasons.len()),
+                Item::Answer(_) => 0,
+            };
             HEAVY_BYTES < bytes
         })
     }
 
     /// What a session that lags must still be told, after the difference that it gets instead of the news.
     pub(crate) fn without_news(self) -> Vec<Item> {
-        let is_news = |item: &Item| matches!(item, Item::Push(_));
-        self.items.into_iter().filter(|item| !is_news(item)).collect()
+        let kept = |item| match item {
+            Item::Push(_) => None,
+            // How many are held is not bounded by what a client asks, so they are short.
+            Item::Revoked(revoked) => Some(Item::Revoked(Revoked { reasons: None, ..revoked })),
+            Item::Answer(_) => Some(item),
+        };
+        self.items.into_iter().filter_map(kept).collect()
     }
 }
 
@@ -64,6 +71,8 @@ pub struct Revoked {
     pub query: Arc<Query>,
     /// By which name.
     pub tag: Option<Tag>,
+    /// How that came about, if whoever listened may know it.
+    pub reasons: Option<Arc<str>>,
 }
 
 /// What became of a request.

@@ -3,7 +3,8 @@
 //! Why a type between: an admin passes everywhere, and a database without rules is either open (a developer's) or
 //! closed (production), and nobody below should have to know which.
 
-use hearth_rules::{Budget, Claim, Denial, Look, MissingIndex, QueryValues, Ruleset, Situation};
+use crate::onlooker::{Onlooker, reasons_of_read, reasons_of_write};
+use hearth_rules::{Budget, Claim, Coverage, Denial, Look, MissingIndex, QueryValues, Ruleset, Situation};
 use hearth_tree::{Path, Query, Snapshot, Target};
 use std::sync::Arc;
 
@@ -47,8 +48,20 @@ pub enum Denied {
         at: Path,
     },
     /// A rule stands against it, or none grants it.
-    #[error(transparent)]
-    Rules(#[from] Denial),
+    #[error("{denial}")]
+    Rules {
+        /// Which one, or none.
+        denial: Denial,
+        /// How that came about, if whoever asked may know it: it says what rules and data are.
+        reasons: Option<Arc<str>>,
+    },
+}
+
+/// A door, and who looks on.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchedDoor<'a> {
+    door: &'a Door,
+    onlooker: Option<&'a dyn Onlooker>,
 }
 
 impl Identity {
@@ -59,27 +72,9 @@ impl Identity {
 }
 
 impl Door {
-    /// Judges a read.
-    ///
-    /// # Errors
-    /// [`Denied`] says what stands against it.
-    pub fn read(
-        &self,
-        who: &Identity,
-        now_ms: i64,
-        tree: &Snapshot,
-        at: &Path,
-        query: &Query,
-    ) -> Result<Pass, Denied> {
-        match (who, self) {
-            (Identity::Admin, _) | (_, Self::Open) => Ok(Pass::default()),
-            (Identity::User(_), Self::Closed) => Err(Denied::NoRules { at: at.clone() }),
-            (Identity::User(auth), Self::Rules(rules)) => {
-                let verdict = rules.read(&situation(auth, now_ms, tree), at, &QueryValues::from(query));
-                verdict.outcome?;
-                Ok(Pass { looks: verdict.looks, saw_now: verdict.saw_now })
-            }
-        }
+    /// This door while somebody looks on, or nobody.
+    pub const fn seen_by<'a>(&'a self, onlooker: Option<&'a dyn Onlooker>) -> WatchedDoor<'a> {
+        WatchedDoor { door: self, onlooker }
     }
 
     /// The index that a query needs and nobody has declared (wire reference 5.6). Where there are no rules nothing can be
@@ -94,6 +89,66 @@ impl Door {
             Self::Rules(rules) => rules.missing_index(at, &query.order),
         }
     }
+}
+
+impl Denied {
+    /// How it came about, if whoever asked may know it.
+    pub const fn reasons(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::NoRules { .. } => None,
+            Self::Rules { reasons, .. } => reasons.as_ref(),
+        }
+    }
+}
+
+impl WatchedDoor<'_> {
+    /// Judges a read.
+    ///
+    /// # Errors
+    /// [`Denied`] says what stands against it.
+    pub fn read(
+        &self,
+        who: &Identity,
+        now_ms: i64,
+        tree: &Snapshot,
+        at: &Path,
+        query: &Query,
+    ) -> Result<Pass, Denied> {
+        let (auth, rules) = match (who, self.door) {
+            (Identity::Admin, _) | (_, Door::Open) => return Ok(Pass::default()),
+            (Identity::User(_), Door::Closed) => return Err(Denied::NoRules { at: at.clone() }),
+            (Identity::User(auth), Door::Rules(rules)) => (auth, rules),
+        };
+        let (situation, query) = (situation(auth, now_ms, tree), QueryValues::from(query));
+        let verdict = self.look_on(rules, |coverage| match coverage {
+            None => rules.read(&situation, at, &query),
+            Some(coverage) => rules.cover_read(&situation, at, &query, coverage),
+        });
+        verdict.outcome.map_err(|denial| {
+            let reasons = || reasons_of_read(rules, &situation, at, &query, &denial);
+            Denied::Rules { reasons: self.tells_reasons(auth).then(reasons), denial }
+        })?;
+        Ok(Pass { looks: verdict.looks, saw_now: verdict.saw_now })
+    }
+
+    /// As [`WatchedDoor::read`], where it was asked before, or only on the way to another verdict. Who looks on counts
+    /// requests, so this counts if it ends one and not otherwise.
+    ///
+    /// # Errors
+    /// [`Denied`] says what stands against it.
+    pub fn read_again(
+        &self,
+        who: &Identity,
+        now_ms: i64,
+        tree: &Snapshot,
+        at: &Path,
+        query: &Query,
+    ) -> Result<Pass, Denied> {
+        match self.door.seen_by(None).read(who, now_ms, tree, at, query) {
+            Err(_) if self.onlooker.is_some() => self.read(who, now_ms, tree, at, query),
+            judged => judged,
+        }
+    }
 
     /// Judges a write of these places, which leads from one tree to the other.
     ///
@@ -106,15 +161,36 @@ impl Door {
         (before, after): (&Snapshot, &Snapshot),
         targets: &[Target],
     ) -> Result<(), Denied> {
-        match (who, self) {
-            (Identity::Admin, _) | (_, Self::Open) => Ok(()),
-            (Identity::User(_), Self::Closed) => Err(Denied::NoRules {
-                at: targets.first().map(|target| target.path.clone()).unwrap_or_default(),
-            }),
-            (Identity::User(auth), Self::Rules(rules)) => {
-                Ok(rules.write(&situation(auth, now_ms, before), after, targets)?)
+        let (auth, rules) = match (who, self.door) {
+            (Identity::Admin, _) | (_, Door::Open) => return Ok(()),
+            (Identity::User(_), Door::Closed) => {
+                let at = targets.first().map(|target| target.path.clone()).unwrap_or_default();
+                return Err(Denied::NoRules { at });
             }
-        }
+            (Identity::User(auth), Door::Rules(rules)) => (auth, rules),
+        };
+        let situation = situation(auth, now_ms, before);
+        let judged = self.look_on(rules, |coverage| match coverage {
+            None => rules.write(&situation, after, targets),
+            Some(coverage) => rules.cover_write(&situation, after, targets, coverage),
+        });
+        judged.map_err(|denial| {
+            let reasons = || reasons_of_write(rules, &situation, after, targets, &denial);
+            Denied::Rules { reasons: self.tells_reasons(auth).then(reasons), denial }
+        })
+    }
+
+    /// Has a verdict made, counted if somebody counts.
+    fn look_on<T>(&self, rules: &Arc<Ruleset>, judge: impl Fn(Option<&mut Coverage>) -> T) -> T {
+        let Some(onlooker) = self.onlooker else { return judge(None) };
+        let mut verdict = None;
+        onlooker.look_on(rules, &mut |coverage| verdict = Some(judge(coverage)));
+        // A verdict is made whether or not somebody has looked on.
+        verdict.unwrap_or_else(|| judge(None))
+    }
+
+    fn tells_reasons(&self, auth: &Claim) -> bool {
+        self.onlooker.is_some_and(|onlooker| onlooker.tells_reasons(auth))
     }
 }
 

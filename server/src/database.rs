@@ -3,6 +3,7 @@
 use crate::in_vain::InVain;
 use crate::log::Kept;
 use crate::random::random_number;
+use crate::study::Study;
 use crate::threads::{LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
@@ -37,6 +38,11 @@ impl Database {
     /// What everybody may see now. Waits for nobody.
     pub fn published(&self) -> Arc<Published> {
         self.published.load_full()
+    }
+
+    /// What is noted of its rules, in development.
+    pub(crate) fn study(&self) -> Option<Arc<Study>> {
+        self.threads.studies.as_ref().map(|studies| studies.of(self.id))
     }
 
     /// Has something decided; the verdict comes through the session's queue. Waits while too many others wait.

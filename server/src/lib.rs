@@ -14,6 +14,7 @@ mod mode;
 mod random;
 mod say;
 mod sessions;
+mod study;
 mod threads;
 mod transport;
 

@@ -5,6 +5,7 @@
 
 use crate::auth::{Origin, Secret};
 use crate::database::Naming;
+use crate::study::{Studies, Tells};
 use crate::transport::Public;
 use hearth_engine::Door;
 use hearth_rules::Ruleset;
@@ -30,6 +31,8 @@ pub(crate) struct Dev {
     pub(crate) rules: Option<Arc<Ruleset>>,
     /// A folder whose files are served beside the data.
     pub(crate) public: Option<Public>,
+    /// Whether everybody is told why something is denied, and not only whoever asks.
+    pub(crate) explain: bool,
 }
 
 /// Who can reach a server for development.
@@ -58,6 +61,17 @@ impl Mode {
         match self {
             Self::Dev(dev) => without(&dev.rules, Door::Open),
             Self::Serve(serve) => without(&serve.rules, Door::Closed),
+        }
+    }
+
+    /// What is to be noted of rules: only a developer wants to know, and pays for it.
+    pub(crate) fn studies(&self) -> Option<Studies> {
+        match self {
+            Self::Dev(Dev { explain: true, .. }) => Some(Studies::new(Tells::Everybody)),
+            Self::Dev(Dev { reach: Reach::Loopback, .. }) => Some(Studies::new(Tells::WhoAsks)),
+            // Unsigned tokens ask for whatever they like, and those of others are believed, too.
+            Self::Dev(Dev { reach: Reach::Remote(_), .. }) => Some(Studies::new(Tells::Nobody)),
+            Self::Serve(_) => None,
         }
     }
 

@@ -564,6 +564,18 @@ async fn a_server_for_production_knows_no_convenience() {
     for (ns, expected) in [("demo", None), ("DEMO", None), ("other", Some(404)), ("undefined", Some(404))] {
         assert_eq!(connect(&closed, ns, &[]).await.err(), expected, "{ns}");
     }
+    for (report, path, credential, expected) in [
+        ("R097", "/.json?ns=demo", "", 401),
+        ("R097", "/.json?ns=demo", ADMIN, 200),
+        ("R095", "/.inspect/coverage?ns=demo", "", 401),
+        ("R095", "/.inspect/coverage.json?ns=demo", "", 401),
+        // Nothing is recorded.
+        ("R095", "/.inspect/coverage.json?ns=demo", ADMIN, 404),
+        ("", "/emulators?ns=demo", ADMIN, 404),
+    ] {
+        let found = request(&closed, "GET", &format!("{path}&auth={credential}"), &[], "").status;
+        assert_eq!(found, expected, "{report} {path} {credential}");
+    }
     // Nobody is an admin where no credential was given, whatever they show.
     let nobody = Server::start(&["serve", "--namespace", "demo"]);
     check(&nobody, &[(&[], Some(""), Disbelieved), (&[], Some(ADMIN), Disbelieved)]).await;

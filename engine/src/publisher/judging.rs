@@ -70,7 +70,7 @@ impl Publisher {
         let Some(listener) = self.listeners.get(&id) else { return };
         let Some(session) = self.sessions.get(&listener.session) else { return };
         self.judged += 1;
-        match self.published.door().read(&session.identity, now_ms, tree, &listener.at, &listener.query) {
+        match self.door().read_again(&session.identity, now_ms, tree, &listener.at, &listener.query) {
             Ok(pass) => {
                 self.unwatch(id);
                 self.watch(id, &pass);
@@ -78,10 +78,10 @@ impl Publisher {
                     listener.pass = pass;
                 }
             }
-            Err(_) => {
+            Err(denied) => {
                 let super::Listener { session, at, query, tag, .. } = listener;
-                let (session, revoked) =
-                    (*session, Revoked { at: at.clone(), query: query.clone(), tag: *tag });
+                let (session, at, query) = (*session, at.clone(), query.clone());
+                let revoked = Revoked { at, query, tag: *tag, reasons: denied.reasons().cloned() };
                 self.unlisten(session, &revoked.at, revoked.tag);
                 round.entry(session).or_default().items.push(Item::Revoked(revoked));
             }

@@ -120,7 +120,7 @@ impl Publisher {
         let ended: Vec<Revoked> = above
             .filter_map(|at| {
                 let Listener { query, .. } = self.listeners.get(own.listens.get(&(at.clone(), tag))?)?;
-                Some(Revoked { at, query: query.clone(), tag })
+                Some(Revoked { at, query: query.clone(), tag, reasons: None })
             })
             .collect();
         for Revoked { at, .. } in &ended {
@@ -152,7 +152,7 @@ impl Publisher {
         if LISTENS_BYTES_MAX < own.listens_bytes + bytes - replaced.map_or(0, |listener| listener.bytes) {
             return Err(ListenRefusal::TooLong);
         }
-        let pass = self.published.door().read(&own.identity, now_ms, &self.published.tree, at, &query)?;
+        let pass = self.door().read(&own.identity, now_ms, &self.published.tree, at, &query)?;
         if let Some(id) = own.listens.get(&place).copied() {
             self.forget(id);
         }

@@ -10,10 +10,11 @@ mod routing;
 pub use listening::{Begun, Listen, ListenRefusal};
 
 use crate::delivery::{Answer, Delivery, Item, Outboxes};
-use crate::door::{Identity, Pass};
+use crate::door::{Identity, Pass, WatchedDoor};
 use crate::forgotten::Forgotten;
 use crate::indexes::Indexes;
 use crate::log::Durable;
+use crate::onlooker::Onlooker;
 use crate::path_map::PathMap;
 use crate::published::Published;
 use crate::request::{SessionId, Ticket, Verdict};
@@ -27,6 +28,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Publisher {
     published: Arc<Published>,
+    /// Who looks on while rules are asked.
+    onlooker: Option<Arc<dyn Onlooker>>,
     sessions: BTreeMap<SessionId, Session>,
     listeners: BTreeMap<ListenerId, Listener>,
     listeners_made: u64,
@@ -74,6 +77,7 @@ impl Publisher {
     pub fn new(published: Published) -> Self {
         Self {
             published: Arc::new(published),
+            onlooker: None,
             sessions: BTreeMap::new(),
             listeners: BTreeMap::new(),
             listeners_made: 0,
@@ -85,6 +89,15 @@ impl Publisher {
             judged: 0,
             lagging: Lagging::default(),
         }
+    }
+
+    /// Lets somebody look on from now on.
+    pub fn seen_by(&mut self, onlooker: Arc<dyn Onlooker>) {
+        self.onlooker = Some(onlooker);
+    }
+
+    fn door(&self) -> WatchedDoor<'_> {
+        self.published.door().seen_by(self.onlooker.as_deref())
     }
 
     /// What everybody may see now; readers load it and wait for nobody.

@@ -110,6 +110,13 @@ impl Gate {
         self.from == From::Foreigner
     }
 
+    /// Whether somebody may see what was noted of the rules: an admin, and whoever sits at a developer's own machine.
+    pub(crate) fn may_inspect(&self, identity: &Identity) -> bool {
+        let is_at_home =
+            matches!((&*self.mode, self.from), (Mode::Dev(Dev { reach: Reach::Loopback, .. }), From::Friend));
+        is_at_home || *identity == Identity::Admin
+    }
+
     /// Who a credential proves the request to be, and what rules see as `auth`.
     ///
     /// # Errors

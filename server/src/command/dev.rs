@@ -26,6 +26,9 @@ pub(super) struct Arguments {
     /// Serves the files of a folder, too: `/` is its index.html. What ends with `.json` is always data.
     #[arg(long, value_name = "DIR", env = "HEARTH_PUBLIC")]
     public: Option<PathBuf>,
+    /// Tells every client why something is denied, not only those whose token has `debug: true`.
+    #[arg(long, env = "HEARTH_EXPLAIN", value_parser = BoolishValueParser::new())]
+    explain: bool,
 }
 
 /// Where a developer's data are kept, if nothing is said.
@@ -46,6 +49,7 @@ struct File {
     #[serde(default)]
     allow_origin: Vec<Origin>,
     public: Option<PathBuf>,
+    explain: Option<bool>,
 }
 
 impl Config for File {
@@ -53,6 +57,7 @@ impl Config for File {
         "allow-origin",
         "allow-remote",
         "data",
+        "explain",
         "keep-alive",
         "listen",
         "memory",
@@ -70,7 +75,7 @@ impl Config for File {
 
 impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
-        let Self { basics, allow_remote, allow_origin, public } = self;
+        let Self { basics, allow_remote, allow_origin, public, explain } = self;
         let file: File = config::read(basics.config.as_deref())?;
         // A developer need not say anything, and loses nothing.
         let data = basics.data((file.memory, file.data))?.unwrap_or_else(|| Some(DATA.into()));
@@ -88,12 +93,13 @@ impl Arguments {
         let public = public.or(file.public).map(|folder| Public::open(&folder)).transpose()?;
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
         let store = basics.store.or(file.store);
+        let explain = explain || file.explain.unwrap_or_default();
         Ok(Settled {
             address,
             data,
             store,
             keep_alive,
-            mode: Mode::Dev(Dev { reach, allowed, rules, public }),
+            mode: Mode::Dev(Dev { reach, allowed, rules, public, explain }),
             reloaded: Reloaded { rules: rules_file, tls: None },
         })
     }

@@ -173,7 +173,8 @@ impl Settled {
         let beginning = Beginning::new(&databases, starts);
         let stored = stored_rules(databases.values(), &mode.naming());
         let checkpointing = checkpointing.map(|checkpointing| (checkpointing, When::DEFAULT));
-        let (threads, running) = Threads::start(log, checkpointing, databases, beginning.shown())?;
+        let studies = mode.studies().map(Arc::new);
+        let (threads, running) = Threads::start(log, checkpointing, databases, beginning.shown(), studies)?;
         let health = threads.health.clone();
         let risks = reloaded.rules.as_ref().map_or("", RulesFile::risks);
         say(&format!("{}{risks}", welcome(&mode, &found, &stored, address, reloaded.tls.is_some())));
@@ -273,7 +274,13 @@ mod tests {
     use tokio_tungstenite::tungstenite::Message;
 
     fn server_of(threads: Threads) -> Server {
-        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None, public: None });
+        let mode = Mode::Dev(Dev {
+            reach: Reach::Loopback,
+            allowed: Vec::new(),
+            rules: None,
+            public: None,
+            explain: false,
+        });
         let databases = Databases::new(threads, Beginning::default(), mode.door(), mode.naming());
         Server {
             databases: Arc::new(databases),
@@ -305,7 +312,7 @@ mod tests {
     #[tokio::test]
     async fn a_write_in_doubt_is_answered_by_the_end_of_the_connection() {
         let (threads, _running) =
-            Threads::start(Box::new(Failing), None, BTreeMap::new(), BTreeMap::new()).unwrap();
+            Threads::start(Box::new(Failing), None, BTreeMap::new(), BTreeMap::new(), None).unwrap();
         let server = server_of(threads);
         let (databases, sessions) = (server.databases.clone(), server.sessions.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -16,11 +16,12 @@ pub(crate) use failure::failure_of_denial;
 
 use crate::auth::{CredentialError, Gate, acting_as};
 use crate::database::{Database, Stopped};
+use crate::study::Study;
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
 use hearth_engine::{
-    Act, Answer as EngineAnswer, Begun, Delivery, Identity, Item, Listen, Published, Push as EnginePush,
-    Refusal, Request, Revoked, SessionId, Tag, Ticket,
+    Act, Answer as EngineAnswer, Begun, Delivery, Denied, Identity, Item, Listen, ListenRefusal, Onlooker,
+    Published, Push as EnginePush, Refusal, Request, Revoked, SessionId, Tag, Ticket,
 };
 use hearth_tree::{ControlCharacters, DEPTH_MAX, Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
@@ -168,7 +169,21 @@ impl Connection {
                 }
                 Outgoing::Answer(number, Outcome::Data(reading, published)) => {
                     self.reads_outgoing -= 1;
-                    Response { number, answer: reading.answer(&published) }.to_text().into()
+                    let study = self.database.study();
+                    let judged = reading.judge(&published, Study::onlooker(study.as_deref()));
+                    let answer = match &judged {
+                        Ok(()) => reading.answer(&published),
+                        Err(denied) => Answer::Failed(failure_of_denial(denied)),
+                    };
+                    let reasons =
+                        judged.as_ref().err().and_then(|denied| self.reasons_for_client(denied.reasons()));
+                    match reasons {
+                        None => Response { number, answer }.to_text().into(),
+                        Some(reasons) => {
+                            self.outgoing.push_front(Outgoing::Answer(number, Outcome::Answer(answer)));
+                            reasons.into()
+                        }
+                    }
                 }
             });
         }
@@ -230,7 +245,8 @@ impl Connection {
         for item in delivery.items {
             match item {
                 Item::Push(push) => self.outgoing.push_back(Outgoing::News(push)),
-                Item::Revoked(Revoked { at, tag, .. }) => {
+                Item::Revoked(Revoked { at, tag, reasons, .. }) => {
+                    self.tell_reasons(reasons.as_ref());
                     let query = tag.and_then(|tag| self.spelled.remove(&at, tag));
                     self.outgoing.push_back(Outgoing::Text(Push::Cancel { at, query }.to_text()));
                 }
@@ -238,11 +254,17 @@ impl Connection {
                 Item::Answer(EngineAnswer::Write(_, Err(Refusal::InDoubt))) => return Ok(Next::Close),
                 Item::Answer(EngineAnswer::Write(ticket, outcome)) => {
                     self.writes_under_way -= 1;
+                    if let Err(Refusal::Denied(denied)) = &outcome {
+                        self.tell_reasons(denied.reasons());
+                    }
                     let answer = outcome
                         .map_or_else(|refusal| Answer::Failed(failure_of_write(&refusal)), |_| Answer::Done);
                     self.fill(ticket, answer);
                 }
                 Item::Answer(EngineAnswer::Listen(ticket, outcome)) => {
+                    if let Err(ListenRefusal::Denied(denied)) = &outcome {
+                        self.tell_reasons(denied.reasons());
+                    }
                     let listening =
                         |begun: Begun| Answer::Listening { no_index: begun.missing_index.is_some() };
                     let answer =
@@ -274,6 +296,19 @@ impl Connection {
             }
         }
         self.database.tell(self.session, SessionMessage::Close).await
+    }
+
+    /// Tells a client that asked for it why something is denied, before that is answered.
+    fn tell_reasons(&mut self, reasons: Option<&Arc<str>>) {
+        if let Some(text) = self.reasons_for_client(reasons) {
+            self.outgoing.push_back(Outgoing::Text(text));
+        }
+    }
+
+    /// The message that says why; none for a page of somebody else.
+    fn reasons_for_client(&self, reasons: Option<&Arc<str>>) -> Option<String> {
+        let reasons = reasons.filter(|_| !self.gate.is_foreign())?;
+        Some(Push::SecurityDebug { text: reasons.to_string() }.to_text())
     }
 
     fn enqueue(&mut self, number: RequestNumber, bytes: usize, body: Result<Box<RequestBody>, Failure>) {
@@ -489,12 +524,15 @@ impl Queued {
 }
 
 impl Reading {
-    fn answer(&self, published: &Published) -> Answer {
+    fn judge(&self, published: &Published, onlooker: Option<&dyn Onlooker>) -> Result<(), Denied> {
         let Self { identity, get: Get { at, query } } = self;
-        let judged = published.door().read(identity, crate::clock::now_ms(), &published.tree, at, query);
-        if let Err(denied) = judged {
-            return Answer::Failed(failure_of_denial(&denied));
-        }
+        let door = published.door().seen_by(onlooker);
+        door.read(identity, crate::clock::now_ms(), &published.tree, at, query).map(|_| ())
+    }
+
+    /// The answer to a read that is allowed.
+    fn answer(&self, published: &Published) -> Answer {
+        let Get { at, query } = &self.get;
         if let Some(missing) = published.door().missing_index(at, query) {
             return Answer::Failed(Failure { status: Status::Failure, text: missing.to_string() });
         }

@@ -4,6 +4,7 @@ use super::{GROUP_REQUESTS_MAX, Next, ToCommitter, ToLog, next};
 use crate::checkpoint::Captured;
 use crate::clock::now_ms;
 use crate::log::Kept;
+use crate::study::Studies;
 use hearth_engine::{Committer, DatabaseId, Decided, Revision, Verdict};
 use hearth_tree::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,11 +24,12 @@ struct Own {
 pub(super) fn run(
     timer: &Runtime,
     kept: BTreeMap<DatabaseId, Kept>,
+    studies: Option<&Studies>,
     mut inbox: mpsc::Receiver<ToCommitter>,
     log: &mpsc::Sender<ToLog>,
 ) {
-    let own = |Kept { committer, name }| Own { committer, name, is_logged: true };
-    let mut databases: BTreeMap<_, _> = kept.into_iter().map(|(id, kept)| (id, own(kept))).collect();
+    let own = |(id, Kept { committer, name })| (id, Own::new(id, committer, name, true, studies));
+    let mut databases: BTreeMap<_, _> = kept.into_iter().map(own).collect();
     // Those in which somebody waits for a turn: nobody else has anything to do when time passes.
     let mut waiting = BTreeSet::new();
     loop {
@@ -40,12 +42,12 @@ pub(super) fn run(
                 return;
             }
             Next::Message(first) => {
-                is_wanted |= follow(first, &mut databases, &mut waiting, &mut group);
+                is_wanted |= follow(first, studies, &mut databases, &mut waiting, &mut group);
                 // Whatever else is there by now shares the sync.
                 while group.len() < GROUP_REQUESTS_MAX
                     && let Ok(message) = inbox.try_recv()
                 {
-                    is_wanted |= follow(message, &mut databases, &mut waiting, &mut group);
+                    is_wanted |= follow(message, studies, &mut databases, &mut waiting, &mut group);
                 }
             }
             Next::Deadline => {}
@@ -76,6 +78,7 @@ fn capture(databases: &BTreeMap<DatabaseId, Own>, is_last: bool) -> ToLog {
 /// Whether everything that is decided is asked for.
 fn follow(
     message: ToCommitter,
+    studies: Option<&Studies>,
     databases: &mut BTreeMap<DatabaseId, Own>,
     waiting: &mut BTreeSet<DatabaseId>,
     group: &mut Vec<Decided>,
@@ -84,7 +87,7 @@ fn follow(
         ToCommitter::Capture => return true,
         ToCommitter::Open(id, name, door) => {
             let committer = Committer::new(door, Revision::default(), Snapshot::default());
-            databases.insert(id, Own { committer, name, is_logged: false });
+            databases.insert(id, Own::new(id, committer, name, false, studies));
         }
         ToCommitter::Decide(id, request) => {
             let own = opened(databases, id);
@@ -103,6 +106,19 @@ fn opened(databases: &mut BTreeMap<DatabaseId, Own>, id: DatabaseId) -> &mut Own
 }
 
 impl Own {
+    fn new(
+        id: DatabaseId,
+        mut committer: Committer,
+        name: String,
+        is_logged: bool,
+        studies: Option<&Studies>,
+    ) -> Self {
+        if let Some(studies) = studies {
+            committer.seen_by(studies.of(id));
+        }
+        Self { committer, name, is_logged }
+    }
+
     fn add(&mut self, database: DatabaseId, verdicts: Vec<Verdict>, group: &mut Vec<Decided>) {
         if verdicts.is_empty() {
             return;

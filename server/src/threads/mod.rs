@@ -10,6 +10,7 @@ mod publisher;
 
 use crate::checkpoint::Captured;
 use crate::log::{Checkpointing, Kept, KeptLog};
+use crate::study::Studies;
 use arc_swap::ArcSwap;
 pub(crate) use checkpoint::When;
 use checkpoint::{LogBytes, Marked};
@@ -101,6 +102,8 @@ pub(crate) struct Threads {
     pub(crate) committer: mpsc::Sender<ToCommitter>,
     pub(crate) publisher: mpsc::Sender<ToPublisher>,
     pub(crate) health: LogHealth,
+    /// What is noted of rules, in development.
+    pub(crate) studies: Option<Arc<Studies>>,
 }
 
 impl Threads {
@@ -110,13 +113,16 @@ impl Threads {
         checkpointing: Option<(Checkpointing, When)>,
         kept: BTreeMap<DatabaseId, Kept>,
         shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
+        studies: Option<Arc<Studies>>,
     ) -> std::io::Result<(Self, Running)> {
         let (to_committer, committer) = mpsc::channel(COMMITTER_QUEUE);
         let (to_log, groups) = mpsc::channel(GROUP_QUEUE);
         let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
         let own = |name: &str| std::thread::Builder::new().name(name.into());
         let waits = timer()?;
-        let committer = own("committer").spawn(move || committer::run(&waits, kept, committer, &to_log))?;
+        let own_studies = studies.clone();
+        let committer = own("committer")
+            .spawn(move || committer::run(&waits, kept, own_studies.as_deref(), committer, &to_log))?;
         let (publish, health) = (to_publisher.clone(), LogHealth::default());
         let log_health = health.clone();
         let log_bytes = LogBytes::default();
@@ -134,9 +140,11 @@ impl Threads {
             log::run(log, &log_health, &log_bytes, groups, &publish, to_checkpoint.as_ref());
         })?;
         let waits = timer()?;
-        let publisher = own("publisher").spawn(move || publisher::run(&waits, shown, publisher))?;
+        let own_studies = studies.clone();
+        let publisher = own("publisher")
+            .spawn(move || publisher::run(&waits, shown, own_studies.as_deref(), publisher))?;
         let running = Running { serving: [committer, log, publisher], checkpoint };
-        Ok((Self { committer: to_committer, publisher: to_publisher, health }, running))
+        Ok((Self { committer: to_committer, publisher: to_publisher, health, studies }, running))
     }
 }
 
@@ -144,7 +152,7 @@ impl Threads {
 impl Threads {
     /// On nothing, and what they keep ends with them.
     pub(crate) fn in_memory() -> (Self, Running) {
-        Self::start(Box::new(hearth_engine::MemoryLog), None, BTreeMap::new(), BTreeMap::new()).unwrap()
+        Self::start(Box::new(hearth_engine::MemoryLog), None, BTreeMap::new(), BTreeMap::new(), None).unwrap()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Next, Outbox, SessionMessage, ToPublisher, next};
 use crate::clock::now_ms;
+use crate::study::Studies;
 use arc_swap::ArcSwap;
 use hearth_engine::{DatabaseId, Delivery, Outboxes, Published, Publisher, SessionId};
 use std::collections::{BTreeMap, HashMap};
@@ -22,8 +23,11 @@ struct Own {
 }
 
 impl Own {
-    fn new(published: Arc<ArcSwap<Published>>) -> Self {
-        let publisher = Publisher::new(Published::clone(&published.load()));
+    fn new(id: DatabaseId, published: Arc<ArcSwap<Published>>, studies: Option<&Studies>) -> Self {
+        let mut publisher = Publisher::new(Published::clone(&published.load()));
+        if let Some(studies) = studies {
+            publisher.seen_by(studies.of(id));
+        }
         Self { publisher, queues: Queues { by_session: HashMap::new(), published, cut: 0 } }
     }
 }
@@ -81,9 +85,10 @@ impl Outboxes for Queues {
 pub(super) fn run(
     timer: &Runtime,
     shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
+    studies: Option<&Studies>,
     mut inbox: mpsc::Receiver<ToPublisher>,
 ) {
-    let own = |(id, published)| (id, Own::new(published));
+    let own = |(id, published)| (id, Own::new(id, published, studies));
     let mut databases: BTreeMap<_, _> = shown.into_iter().map(own).collect();
     let mut ticked = Instant::now();
     loop {
@@ -93,7 +98,7 @@ pub(super) fn run(
             Next::End => return,
             Next::Deadline => {}
             Next::Message(ToPublisher::Open(id, published)) => {
-                databases.insert(id, Own::new(published));
+                databases.insert(id, Own::new(id, published, studies));
             }
             Next::Message(ToPublisher::Publish(group)) => {
                 for (id, verdicts) in group {

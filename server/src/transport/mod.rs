@@ -1,6 +1,7 @@
 //! How clients reach the server.
 
 mod accept;
+mod hub;
 mod long_poll;
 mod opening;
 mod public;

@@ -1,7 +1,7 @@
 //! Which request goes where.
 
 use super::long_poll::{self, Lines};
-use super::{rest, websocket};
+use super::{hub, rest, websocket};
 use crate::auth;
 use crate::database::Databases;
 use crate::keep_alive::KeepAlive;
@@ -43,15 +43,15 @@ pub fn router(server: Server) -> Router {
         .with_state(server)
 }
 
-/// Answers what has no route of its own: a file, where one is served, otherwise data.
+/// Answers what has no route of its own: a file, where one is served, what a hub of emulators is asked, otherwise data.
 async fn serve(State(server): State<Server>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let file = match server.mode.public() {
         Some(public) => public.answer(&parts).await,
         None => None,
     };
-    match file {
-        Some(file) => file,
+    match file.or_else(|| hub::answer(&server.mode, &parts)) {
+        Some(answer) => answer,
         None => rest::serve(server, Request::from_parts(parts, body)).await,
     }
 }

@@ -3,9 +3,11 @@
 mod beyond;
 mod case;
 mod client;
+mod coverage;
 mod expected;
 mod public;
 mod reported;
+mod reported_rules;
 mod rules;
 mod server;
 mod streams;

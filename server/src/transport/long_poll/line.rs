@@ -342,6 +342,7 @@ mod tests {
             allowed: Vec::new(),
             rules: None,
             public: None,
+            explain: false,
         }));
         let databases =
             Arc::new(Databases::new(threads, database::Beginning::default(), mode.door(), mode.naming()));

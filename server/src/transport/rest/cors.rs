@@ -22,7 +22,10 @@ const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-contro
 /// Lets pages of every origin read this answer.
 pub(super) fn open(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag, Location, Retry-After"));
+    headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("ETag, Location, Retry-After, X-Firebase-Auth-Debug"),
+    );
 }
 
 /// Answers `OPTIONS` of any path. A page on the internet that asks whether it may reach into this network is told so only

@@ -9,6 +9,7 @@ mod cors;
 mod events;
 mod exchange;
 mod identity;
+mod inspect;
 mod keys;
 mod params;
 mod place;
@@ -39,12 +40,17 @@ use refused::Refused;
 
 /// Answers every request that has no route of its own.
 pub(super) async fn serve(server: Server, request: Request) -> Response {
+    let is_foreign = gate_of(request.extensions()).is_foreign();
     let mut response = if request.method() == Method::OPTIONS {
         cors::preflight(gate_of(request.extensions()), request.headers())
     } else {
         answer(&server, request).await.unwrap_or_else(IntoResponse::into_response)
     };
     cors::open(response.headers_mut());
+    if is_foreign {
+        // It says what rules and data are.
+        response.headers_mut().remove(refused::REASONS);
+    }
     response
 }
 
@@ -71,6 +77,7 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
         Place::Setting(name) => {
             return settings::answer(server, name, &parts.method, &asked.at(()), body).await;
         }
+        Place::Inspection(name) => return inspect::answer(server, name, &parts, &asked.at(())).await,
     };
     match method_of(&parts.method, &asked)? {
         None if stream::is_asked_for(&asked.headers) && parts.method == Method::GET => {

@@ -9,7 +9,10 @@ const SUFFIX: &str = ".json";
 const PRIORITY: &str = ".priority";
 const SETTINGS: &str = ".settings";
 /// What begins like this is no data.
-const RESERVED: [&str; 2] = [".info", ".inspect"];
+const RESERVED: &str = ".info";
+const INSPECT: &str = ".inspect";
+/// The one thing without a suffix: a page for people.
+const COVERAGE_PAGE: &str = "/.inspect/coverage";
 
 /// What a path means.
 pub(super) enum Place<'p> {
@@ -17,6 +20,8 @@ pub(super) enum Place<'p> {
     Data(Target),
     /// Something that an admin can say of the database, by its name.
     Setting(&'p str),
+    /// Something beside the data that a developer can look at, by its name.
+    Inspection(&'p str),
 }
 
 /// What stands before the suffix.
@@ -24,6 +29,9 @@ pub(super) enum Place<'p> {
 /// # Errors
 /// Without the suffix it is no place.
 pub(super) fn without_suffix(path: &str) -> Result<&str, Refused> {
+    if path == COVERAGE_PAGE {
+        return Ok(path);
+    }
     let text = "404 Not Found: append .json to your request URI to use the REST API.";
     path.strip_suffix(SUFFIX).ok_or_else(|| Refused::new(StatusCode::NOT_FOUND, text))
 }
@@ -40,13 +48,9 @@ pub(super) fn is_setting(path: &str) -> bool {
 pub(super) fn place_of(path: &str) -> Result<Place<'_>, Refused> {
     let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     match parts.first() {
-        Some(first) if RESERVED.contains(first) => {
-            return Err(Refused::new(StatusCode::NOT_FOUND, "404 Not Found"));
-        }
-        Some(&SETTINGS) => {
-            let name = path.trim_start_matches('/')[SETTINGS.len()..].trim_start_matches('/');
-            return Ok(Place::Setting(name));
-        }
+        Some(&RESERVED) => return Err(Refused::new(StatusCode::NOT_FOUND, "404 Not Found")),
+        Some(&SETTINGS) => return Ok(Place::Setting(name_behind(SETTINGS, path))),
+        Some(&INSPECT) => return Ok(Place::Inspection(name_behind(INSPECT, path))),
         Some(_) | None => {}
     }
     let part = if parts.last() == Some(&PRIORITY) { Part::Priority } else { Part::Value };
@@ -57,6 +61,10 @@ pub(super) fn place_of(path: &str) -> Result<Place<'_>, Refused> {
     let path = Path::root().join(&keys);
     let path = path.map_err(|error| Refused::bad(format!("Invalid path: {error}")))?;
     Ok(Place::Data(Target { path, part }))
+}
+
+fn name_behind<'p>(first: &str, path: &'p str) -> &'p str {
+    path.trim_start_matches('/')[first.len()..].trim_start_matches('/')
 }
 
 fn key_of(part: &str) -> Result<Key, Refused> {
@@ -93,6 +101,13 @@ mod tests {
             ("/.settings/rules.json", "setting rules"),
             ("//.settings//a/b.json", "setting a/b"),
             ("/.settings.json", "setting "),
+            ("/.inspect/coverage.json", "inspection coverage"),
+            ("/.inspect/coverage", "inspection coverage"),
+            ("//.inspect/x.json", "inspection x"),
+            (
+                "/.inspect/x",
+                "404 Not Found: 404 Not Found: append .json to your request URI to use the REST API.",
+            ),
             ("/a/.settings/rules.json", invalid),
             ("/a", "404 Not Found: 404 Not Found: append .json to your request URI to use the REST API."),
         ] {
@@ -100,7 +115,8 @@ mod tests {
                 Ok(Place::Data(Target { path, part: Part::Value })) => path.to_string(),
                 Ok(Place::Data(Target { path, part: Part::Priority })) => format!("{path}'s priority"),
                 Ok(Place::Setting(name)) => format!("setting {name}"),
-                Err(Refused { status, text }) => format!("{status}: {text}"),
+                Ok(Place::Inspection(name)) => format!("inspection {name}"),
+                Err(Refused { status, text, .. }) => format!("{status}: {text}"),
             };
             assert_eq!(shown, expected, "{path}");
         }

@@ -6,6 +6,8 @@ use super::query::{Wanted, wanted_of};
 use super::refused::Refused;
 use super::{Asked, Server, apart};
 use crate::clock::now_ms;
+use crate::database::Database;
+use crate::study::Study;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Door, Published};
@@ -16,7 +18,7 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
     let wanted = wanted_of(&asked.params)?;
     let database = server.databases.find(&asked.namespace).await?;
     let published = database.published();
-    judge(&published, asked, &wanted)?;
+    judge(&database, &published, asked, &wanted, Verdict::Last)?;
     let (tree, at) = (published.tree.clone(), &asked.target.path);
     if asked.target.part == Part::Priority {
         let priority = tree.get(at).and_then(Node::priority);
@@ -60,13 +62,31 @@ fn respond(tree: &Snapshot, at: &Path, wanted: &Wanted, conditions: &Conditions,
     style.respond(StatusCode::OK, &shown, etag.as_deref())
 }
 
+/// Whether rules are asked for the last time in a request, which then counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    First,
+    Last,
+}
+
 /// Whether this may be read, and in this order. Permission first: a missing index says something of the rules.
-pub(super) fn judge(published: &Published, asked: &Asked, wanted: &Wanted) -> Result<(), Refused> {
+pub(super) fn judge(
+    database: &Database,
+    published: &Published,
+    asked: &Asked,
+    wanted: &Wanted,
+    verdict: Verdict,
+) -> Result<(), Refused> {
     let (tree, door) = (&published.tree, published.door());
     let at = &asked.target.path;
     // Keys alone are judged as everything: they say what is there.
     let query = if wanted.shallow { &Query::EVERYTHING } else { &wanted.query };
-    let judged = door.read(&asked.identity, now_ms(), tree, at, query);
+    let study = database.study();
+    let watched = door.seen_by(Study::onlooker(study.as_deref()));
+    let judged = match verdict {
+        Verdict::Last => watched.read(&asked.identity, now_ms(), tree, at, query),
+        Verdict::First => watched.read_again(&asked.identity, now_ms(), tree, at, query),
+    };
     judged.map_err(|denied| Refused::denied(&denied))?;
     match door {
         Door::Rules(rules) if wanted.is_ordered => match rules.missing_index(at, &wanted.query.order) {

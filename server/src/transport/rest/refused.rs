@@ -2,11 +2,12 @@
 
 use super::answer::NO_CACHE;
 use crate::database::{FindError, Stopped};
-use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Denied, ListenRefusal, Refusal};
 use hearth_tree::{Problem, ReadError};
+use std::sync::Arc;
 
 /// A request that is not answered with data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +15,15 @@ pub(super) struct Refused {
     pub(super) status: StatusCode,
     /// What `error` says.
     pub(super) text: String,
+    /// Why it is denied, for who may know that.
+    pub(super) reasons: Option<Arc<str>>,
 }
+
+/// The header that says why something is denied (rules reference 8).
+pub(super) const REASONS: HeaderName = HeaderName::from_static("x-firebase-auth-debug");
+
+/// Longest header that says so, in bytes: programs take some kilobytes of headers, and then the answer is lost.
+const REASONS_BYTES_MAX: usize = 4 * 1024;
 
 /// A body that should be an object with paths for keys.
 const NO_OBJECT: &str =
@@ -26,7 +35,7 @@ const NO_VALUE: &str = "Invalid data; couldn't parse JSON object, array, or valu
 
 impl Refused {
     pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
-        Self { status, text: text.into() }
+        Self { status, text: text.into(), reasons: None }
     }
 
     /// The request makes no sense.
@@ -34,10 +43,11 @@ impl Refused {
         Self::new(StatusCode::BAD_REQUEST, text)
     }
 
-    /// Says nothing of rules or data; the operator's log does.
+    /// Says nothing of rules or data, except to a developer who asks for it; the operator's log does.
     pub(super) fn denied(denied: &Denied) -> Self {
         tracing::debug!(%denied, "denied");
-        Self::new(StatusCode::UNAUTHORIZED, "Permission denied")
+        let reasons = denied.reasons().cloned();
+        Self { reasons, ..Self::new(StatusCode::UNAUTHORIZED, "Permission denied") }
     }
 
     pub(super) fn of_listen(refusal: &ListenRefusal) -> Self {
@@ -121,6 +131,48 @@ impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         let body = format!("{{\n  \"error\" : {}\n}}\n", serde_json::Value::from(self.text));
         let headers = [(CONTENT_TYPE, "application/json; charset=utf-8"), (CACHE_CONTROL, NO_CACHE)];
-        (self.status, headers, body).into_response()
+        let mut response = (self.status, headers, body).into_response();
+        if let Some(reasons) = self.reasons.as_deref().and_then(on_one_line) {
+            response.headers_mut().insert(REASONS, reasons);
+        }
+        response
+    }
+}
+
+/// The lines of a text behind each other, as a header holds them: what is not ASCII is escaped as in JSON.
+fn on_one_line(text: &str) -> Option<HeaderValue> {
+    let mut line = String::new();
+    for (number, part) in text.lines().map(str::trim).filter(|part| !part.is_empty()).enumerate() {
+        line += if number == 0 { "" } else { " | " };
+        for ch in part.chars() {
+            match ch {
+                ' '..='~' => line.push(ch),
+                _ => line.extend(ch.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
+            }
+        }
+        if REASONS_BYTES_MAX < line.len() {
+            line.truncate(REASONS_BYTES_MAX);
+            line += "...";
+            break;
+        }
+    }
+    HeaderValue::from_str(&line).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_stand_on_one_line_of_ascii() {
+        let long = "x".repeat(REASONS_BYTES_MAX + 1);
+        let cut = format!("{}...", "x".repeat(REASONS_BYTES_MAX));
+        for (text, expected) in [
+            ("Attempt to read /a\n    /\n\nRead was denied.\n", "Attempt to read /a | / | Read was denied."),
+            ("\"é\u{1f600}\u{7}\"", "\"\\u00e9\\ud83d\\ude00\\u0007\""),
+            (&long, &cut),
+        ] {
+            assert_eq!(on_one_line(text).unwrap(), expected, "{text}");
+        }
     }
 }

@@ -226,13 +226,19 @@ mod tests {
 
     /// A server whose database `old` was kept with rules that it does not understand.
     fn server() -> Server {
-        let mode = Mode::Dev(Dev { reach: Reach::Loopback, allowed: Vec::new(), rules: None, public: None });
+        let mode = Mode::Dev(Dev {
+            reach: Reach::Loopback,
+            allowed: Vec::new(),
+            rules: None,
+            public: None,
+            explain: false,
+        });
         let mut committer = Committer::new(mode.door(), Revision::default(), Snapshot::default());
         committer.replay_rules(OwnRules { version: 6, at_ms: 0, text: Some(KEPT.into()) });
         committer.understand_rules().unwrap_err();
         let kept = BTreeMap::from([(DatabaseId(0), Kept { name: "old".into(), committer })]);
         let beginning = Beginning::new(&kept, 1);
-        let (threads, _) = Threads::start(Box::new(MemoryLog), None, kept, beginning.shown()).unwrap();
+        let (threads, _) = Threads::start(Box::new(MemoryLog), None, kept, beginning.shown(), None).unwrap();
         let databases = Databases::new(threads, beginning, mode.door(), mode.naming());
         Server {
             databases: Arc::new(databases),

@@ -50,7 +50,8 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     asked.conditions.refuse(false, false, "event streams")?;
     let wanted = wanted_of(&asked.params)?;
     let database = server.databases.find(&asked.namespace).await?;
-    read::judge(&database.published(), &asked, &wanted)?;
+    // When the stream begins to listen, rules are asked once more.
+    read::judge(&database, &database.published(), &asked, &wanted, read::Verdict::First)?;
     let is_query = !wanted.query.is_everything();
     let keys = wanted.shallow.then(KeysTold::default);
     let (queue, deliveries) = mpsc::channel(OUTBOX);

@@ -8,6 +8,7 @@ use super::refused::Refused;
 use super::{Asked, Server, apart};
 use crate::clock::now_ms;
 use crate::connection::REQUEST_NODES_MAX;
+use crate::study::Study;
 use axum::body::Body;
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
@@ -90,7 +91,9 @@ pub(super) async fn answer(
         Some(Tag::Anything) if tree.get(at).is_some() => Some(tree.hash(at)),
         // It does not hold; but who may not read learns nothing of what is there.
         Some(Tag::Anything | Tag::Foreign) => {
-            let judged = published.door().read(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
+            let study = database.study();
+            let door = published.door().seen_by(Study::onlooker(study.as_deref()));
+            let judged = door.read_again(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
             judged.map_err(|denied| Refused::denied(&denied))?;
             return Ok(stale(asked, tree));
         }
