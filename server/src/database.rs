@@ -145,6 +145,9 @@ const DEFAULT: &str = "default";
 /// and looked at.
 const DATABASES_MAX: usize = 10_000;
 
+/// Most databases that are named in one line.
+const NAMED_MAX: usize = 10;
+
 /// Session ids of one start of a server; then come those of the next one. More than a server has in years.
 const SESSIONS_PER_START: u64 = 1 << 40;
 
@@ -267,6 +270,19 @@ impl Databases {
             database.govern(self.new_session(), door.clone()).await?;
         }
         Ok(())
+    }
+
+    /// The names of databases in which the default does not decide, in backticks, sorted; of many only some.
+    pub(crate) fn with_own_rules(&self) -> Vec<String> {
+        let has_own = |database: &Database| database.published().governing.own().text.is_some();
+        let own = self.by_name.iter().filter(|entry| has_own(entry.value()));
+        let mut names: Vec<_> = own.map(|entry| format!("`{}`", entry.key())).collect();
+        names.sort();
+        if NAMED_MAX < names.len() {
+            let more = names.split_off(NAMED_MAX).len();
+            names.push(format!("{more} more"));
+        }
+        names
     }
 
     fn exists(&self, name: &str) -> bool {

@@ -107,7 +107,15 @@ impl RulesFile {
         match tokio::task::spawn_blocking(read).await.map_err(|_| Stopped)? {
             Ok((rules, risks)) => {
                 databases.govern(Door::Rules(Arc::new(rules))).await?;
-                say(&format!("{risks}hearth: the rules in `{file}` were read again and hold from now on\n"));
+                let own = databases.with_own_rules();
+                let but = if own.is_empty() {
+                    String::new()
+                } else {
+                    format!(", but not in databases with stored rules: {}", own.join(", "))
+                };
+                say(&format!(
+                    "{risks}hearth: the rules in `{file}` were read again and hold from now on{but}\n"
+                ));
             }
             Err(trouble) => {
                 say(&format!(

@@ -41,6 +41,9 @@ fn fill(server: &Running) -> (usize, (u16, String)) {
 
 fn check(server: Running, start_again: impl FnOnce() -> Running) {
     let mut server = server;
+    let rules = "/.settings/rules.json?access_token=owner";
+    let open = r#"{"rules": {".read": true, ".write": true}}"#;
+    assert_eq!(server.ask("PUT", rules, open).0, 200);
     let (written, (status, body)) = fill(&server);
     assert_eq!((status, written > 10), (503, true), "{written} {body}");
     assert!(body.contains("the commit log stopped after an I/O error"), "{body}");
@@ -51,6 +54,14 @@ fn check(server: Running, start_again: impl FnOnce() -> Running) {
     }
     assert_eq!(server.ask("GET", &format!("/k{written}.json"), ""), (200, "null".into()));
     assert_eq!(server.ask("PUT", "/small.json", "1").0, 503);
+    // Rules that cannot be kept do not hold, and are not said to; nor can those that are be taken back.
+    for (method, text) in [("PUT", "{\"rules\": {}}"), ("DELETE", "")] {
+        let (status, body) = server.ask(method, rules, text);
+        assert_eq!(status, 503, "{method}: {body}");
+        assert!(body.contains("the commit log stopped after an I/O error"), "{method}: {body}");
+        assert_eq!(server.ask("GET", rules, ""), (200, open.into()), "{method}");
+        assert_eq!(server.ask("GET", "/k0.json", "").0, 200, "{method}");
+    }
     let (status, why) = server.ask("GET", "/readyz", "");
     assert_eq!(status, 503);
     assert!(why.starts_with("writes are refused: the commit log cannot be written: "), "{why}");
@@ -58,10 +69,13 @@ fn check(server: Running, start_again: impl FnOnce() -> Running) {
     server.says("nothing can be written any more");
     assert_eq!(server.stop(), Some(1));
     // With room again everything that was confirmed is there, and nothing that was refused.
-    let server = start_again();
+    let mut server = start_again();
+    server.says("database `default` uses its stored rules, version 1 of 20");
     let (_, keys) = server.ask("GET", "/.json?shallow=true", "");
     assert_eq!(keys.matches("true").count(), written, "{keys}");
     assert_eq!(server.ask("PUT", "/small.json", "1").0, 200);
+    assert_eq!(server.ask("PUT", rules, "{\"rules\": {}}").0, 200);
+    server.says("uses its stored rules from now on, version 2");
 }
 
 #[test]

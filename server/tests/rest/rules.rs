@@ -285,7 +285,8 @@ fn a_rules_file_that_is_edited_holds_at_once() {
     assert_eq!(told(&server, rules("PUT", OPEN)).0, 200);
     assert_eq!(told(&server, read()).0, 200);
     replace(&file, "{\"rules\": {}}");
-    heard("were read again and hold from now on");
+    // Whoever edits the file is told where it does not decide.
+    heard("were read again and hold from now on, but not in databases with stored rules: `ruled`");
     assert_eq!(told(&server, read()).0, 200);
     assert_eq!(told(&server, rules("GET", "")), (200, OPEN.into()));
 
