@@ -3,7 +3,10 @@
 use crate::subject::ServerArguments;
 use crate::table::Format;
 use crate::trouble::Trouble;
-use crate::{durable, fanout, idle, membership, peer, query, rest, set, start, suite, verdicts};
+use crate::{
+    checkpoints, churn, durable, fanout, idle, membership, pauses, peer, query, rest, restart, set, start,
+    suite, verdicts,
+};
 use std::io::{self, Write};
 
 /// Measures a Hearth server over real sockets, beside bare programs that send the same bytes.
@@ -22,6 +25,14 @@ enum Act {
     Set(Run<set::Arguments>),
     /// Acknowledged writes that are on the disk, beside the same bytes written and synced without a server.
     Durable(Run<durable::Arguments>),
+    /// How long others wait while a large body, a delete of a million leaves or a checkpoint is under way.
+    Pauses(Run<pauses::Arguments>),
+    /// Until a server that was killed serves two million leaves again: from the log, and from checkpoints.
+    Restart(Run<restart::Arguments>),
+    /// What checkpoints take: of everything, and of what has changed since.
+    Checkpoints(Run<checkpoints::Arguments>),
+    /// What small writes come to on the disk over minutes, with checkpoints and trimming.
+    Churn(Run<churn::Arguments>),
     /// Memory of connections that do nothing, and of one listener each.
     Idle(Run<idle::Arguments>),
     /// How long until the server listens, and its memory then.
@@ -72,6 +83,10 @@ impl Command {
             Act::Fanout(run) => (fanout::run(&run.server, &run.own).await?, run.format),
             Act::Set(run) => (set::run(&run.server, &run.own).await?, run.format),
             Act::Durable(run) => (durable::run(&run.server, &run.own).await?, run.format),
+            Act::Pauses(run) => (pauses::run(&run.server, &run.own).await?, run.format),
+            Act::Restart(run) => (restart::run(&run.server, &run.own).await?, run.format),
+            Act::Checkpoints(run) => (checkpoints::run(&run.server, &run.own).await?, run.format),
+            Act::Churn(run) => (churn::run(&run.server, &run.own).await?, run.format),
             Act::Idle(run) => (idle::run(&run.server, &run.own).await?, run.format),
             Act::Start(run) => (start::run(&run.server, &run.own)?, run.format),
             Act::Query(run) => (query::run(&run.server, &run.own).await?, run.format),

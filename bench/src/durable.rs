@@ -3,6 +3,7 @@
 //! Why the groups of the server: how many writes share a sync decides almost everything, and depends on how fast the rest
 //! of the server is. So its log is read afterwards, and a bare loop writes and syncs those bytes in those portions.
 
+use crate::latency::Latencies;
 use crate::set::{Load, Outcome, measure};
 use crate::subject::ServerArguments;
 use crate::table::{Cell, Column, Table};
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
     value_bytes: u16,
 }
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     Column("who", "who"),
     Column("in_flight", "in flight"),
     Column("writes", "writes"),
@@ -34,6 +35,7 @@ const COLUMNS: [Column; 7] = [
     Column("syncs_per_second", "syncs per second"),
     Column("p50_us", "p50 us"),
     Column("p99_us", "p99 us"),
+    Column("cpu_us_by_thread", "CPU us per write by thread"),
 ];
 
 /// What a log holds: the bytes of all groups, and where each ends.
@@ -81,17 +83,21 @@ fn row_of_server(in_flight: usize, outcome: &Outcome, groups: &Groups, whole: Du
         groups.rate(whole),
         Cell::Micros(outcome.latencies.percentile(50)),
         Cell::Micros(outcome.latencies.percentile(99)),
+        Cell::ThreadMicros(outcome.cpu.each_of(outcome.acknowledged)),
     ]
 }
 
-fn row_of_disk(in_flight: usize, groups: &Groups, elapsed: Duration) -> Vec<Cell> {
+fn row_of_disk(in_flight: usize, groups: &Groups, times: Vec<Duration>) -> Vec<Cell> {
+    let elapsed = times.iter().sum();
+    let latencies = Latencies::of(times);
     vec![
         Cell::Text("write + fdatasync".into()),
         Cell::Count(in_flight as u64),
         Cell::Count(groups.writes.into()),
         Cell::rate(groups.writes, elapsed),
         groups.rate(elapsed),
-        Cell::Unknown,
+        Cell::Micros(latencies.percentile(50)),
+        Cell::Micros(latencies.percentile(99)),
         Cell::Unknown,
     ]
 }
@@ -100,6 +106,7 @@ impl Groups {
     /// Of all files of a log. Reads as much of the format as it takes: lengths, and kinds of records.
     fn read(log: &Path) -> io::Result<Self> {
         let mut files: Vec<_> = fs::read_dir(log)?.collect::<io::Result<_>>()?;
+        files.retain(|file| file.path().extension().is_some_and(|end| end == "log"));
         files.sort_by_key(fs::DirEntry::file_name);
         let mut groups = Self { bytes: Vec::new(), ends: Vec::new(), writes: 0 };
         for file in files {
@@ -139,18 +146,19 @@ impl Groups {
         Cell::rate(u32::try_from(self.ends.len()).unwrap_or(u32::MAX), time)
     }
 
-    /// Writes them again, each with a sync; gives how long that took.
-    fn write_bare(&self, file: &Path) -> io::Result<Duration> {
+    /// Writes them again, each with a sync; gives how long each took.
+    fn write_bare(&self, file: &Path) -> io::Result<Vec<Duration>> {
         let file: File = OpenOptions::new().write(true).create_new(true).open(file)?;
         file.write_all_at(&vec![0; self.bytes.len()], 0)?;
         file.sync_all()?;
-        let began = Instant::now();
-        let mut start = 0;
+        let (mut start, mut times) = (0, Vec::with_capacity(self.ends.len()));
         for &end in &self.ends {
+            let began = Instant::now();
             file.write_all_at(&self.bytes[start..end], start as u64)?;
             file.sync_data()?;
             start = end;
+            times.push(began.elapsed());
         }
-        Ok(began.elapsed())
+        Ok(times)
     }
 }

@@ -12,6 +12,11 @@ impl Latencies {
         Self(times)
     }
 
+    /// How many there are.
+    pub(crate) const fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The time within which that part of all was done, by the nearest rank.
     pub(crate) fn percentile(&self, percent: usize) -> Option<Duration> {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);

@@ -4,17 +4,25 @@
 //! which sends the same bytes over the same number of sockets in the same run, and the ratio can be read. Why processor
 //! time of the server: the load generator runs on the same cores, and what it takes is not the server's doing.
 
+mod chat;
+mod checkpointed;
+mod checkpoints;
+mod churn;
 mod command;
 mod durable;
 mod fanout;
 mod field;
+mod http;
 mod idle;
 mod latency;
+mod load;
 mod membership;
+mod pauses;
 mod peer;
 mod process;
 mod query;
 mod rest;
+mod restart;
 mod sentence;
 mod session;
 mod set;

@@ -25,6 +25,12 @@ impl CpuTime {
         self.0.values().sum()
     }
 
+    /// Of one of so many things that were done with it.
+    pub(crate) fn each_of(&self, count: u32) -> Self {
+        let count = count.max(1);
+        Self(self.0.iter().map(|(name, &time)| (name.clone(), time / count)).collect())
+    }
+
     /// What has come since an earlier reading.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let since = |(name, &time): (&String, &Duration)| {
@@ -52,9 +58,33 @@ impl Process {
 
     /// Memory that is in use now, in bytes.
     pub(crate) fn resident_bytes(self) -> Result<u64, Trouble> {
+        self.status("VmRSS:", "`status` has no line `VmRSS`")
+    }
+
+    /// The most memory that was in use since [`Process::forget_peak`], in bytes.
+    pub(crate) fn peak_bytes(self) -> Result<u64, Trouble> {
+        self.status("VmHWM:", "`status` has no line `VmHWM`")
+    }
+
+    /// Begins to count the peak anew.
+    pub(crate) fn forget_peak(self) -> Result<(), Trouble> {
+        let forgotten = fs::write(format!("/proc/{}/clear_refs", self.id), "5");
+        forgotten.map_err(|error| Trouble::Figures { process: self.id, error })
+    }
+
+    /// What the process has had written to the disk, in bytes.
+    pub(crate) fn written_bytes(self) -> Result<u64, Trouble> {
+        let figures = |error| Trouble::Figures { process: self.id, error };
+        let io = fs::read_to_string(format!("/proc/{}/io", self.id)).map_err(figures)?;
+        let line = io.lines().find_map(|line| line.strip_prefix("write_bytes:"));
+        let bytes = line.and_then(|bytes| bytes.trim().parse().ok());
+        bytes.ok_or_else(|| figures(unexpected("`io` has no line `write_bytes`")))
+    }
+
+    fn status(self, name: &str, missing: &str) -> Result<u64, Trouble> {
         let figures = |error| Trouble::Figures { process: self.id, error };
         let status = fs::read_to_string(format!("/proc/{}/status", self.id)).map_err(figures)?;
-        resident_in(&status).ok_or_else(|| figures(unexpected("`status` has no line `VmRSS`")))
+        bytes_in(&status, name).ok_or_else(|| figures(unexpected(missing)))
     }
 }
 
@@ -84,8 +114,8 @@ fn time_in_stat(text: &str, ticks_per_second: u64) -> Option<Duration> {
     Some(Duration::from_nanos(ticks * 1_000_000_000 / ticks_per_second))
 }
 
-fn resident_in(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+fn bytes_in(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1_024)
 }
 
@@ -100,8 +130,10 @@ mod tests {
         assert_eq!(time_in_stat("7 (a) S 1", 100), None);
         assert_eq!(time_in_schedstat("1500 20 3\n"), Some(Duration::from_nanos(1_500)));
         assert_eq!(time_in_schedstat(""), None);
-        assert_eq!(resident_in("Name:\tx\nVmRSS:\t   12 kB\nVmData:\t 1 kB\n"), Some(12 * 1_024));
-        assert_eq!(resident_in("Name:\tx\n"), None);
+        let status = "Name:\tx\nVmHWM:\t   20 kB\nVmRSS:\t   12 kB\nVmData:\t 1 kB\n";
+        assert_eq!(bytes_in(status, "VmRSS:"), Some(12 * 1_024));
+        assert_eq!(bytes_in(status, "VmHWM:"), Some(20 * 1_024));
+        assert_eq!(bytes_in("Name:\tx\n", "VmRSS:"), None);
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(crate) struct Load {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) acknowledged: u32,
-    cpu: CpuTime,
+    pub(crate) cpu: CpuTime,
     pub(crate) elapsed: Duration,
     pub(crate) latencies: Latencies,
 }

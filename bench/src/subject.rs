@@ -2,7 +2,7 @@
 
 use crate::process::{CpuTime, Process};
 use crate::trouble::Trouble;
-use rustix::process::{Resource, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -52,11 +52,16 @@ impl ServerArguments {
 
     /// The server, started now with its data in a folder.
     pub(crate) fn server_on(&self, folder: &Path) -> Result<Subject, Trouble> {
+        self.server_with(folder, &[])
+    }
+
+    /// The same, told more.
+    pub(crate) fn server_with(&self, folder: &Path, more: &[&str]) -> Result<Subject, Trouble> {
         if self.url.is_some() {
             return Err(Trouble::StartOfRunning);
         }
         let folder = folder.to_str().ok_or(Trouble::FolderName)?;
-        Subject::start(self.program()?, &["dev", "--data", folder, "--port", "0"])
+        Subject::start(self.program()?, &[&["dev", "--data", folder, "--port", "0"], more].concat())
     }
 
     fn program(&self) -> Result<PathBuf, Trouble> {
@@ -94,6 +99,16 @@ impl Subject {
         Ok(subject)
     }
 
+    /// Ends it in order, as somebody at its terminal would.
+    pub(crate) async fn end(mut self) -> Result<(), Trouble> {
+        let (Some(process), Some(mut child)) = (self.process, self.child.take()) else { return Ok(()) };
+        let id = i32::try_from(process.id).ok().and_then(Pid::from_raw).ok_or(Trouble::NoProcess)?;
+        kill_process(id, Signal::TERM).map_err(std::io::Error::from)?;
+        // It writes its last checkpoint.
+        tokio::task::spawn_blocking(move || child.wait()).await.map_err(|_| Trouble::Closed)??;
+        Ok(())
+    }
+
     /// Its processor time until now; nothing, if its process is not known.
     pub(crate) fn cpu(&self) -> Result<CpuTime, Trouble> {
         self.process.map_or_else(|| Ok(CpuTime::default()), Process::cpu)
@@ -102,6 +117,15 @@ impl Subject {
     /// Its memory in bytes.
     pub(crate) fn resident_bytes(&self) -> Result<u64, Trouble> {
         self.process.ok_or(Trouble::NoProcess)?.resident_bytes()
+    }
+
+    /// The most memory that it had since [`Subject::forget_peak`], in bytes.
+    pub(crate) fn peak_bytes(&self) -> Result<u64, Trouble> {
+        self.process.ok_or(Trouble::NoProcess)?.peak_bytes()
+    }
+
+    pub(crate) fn forget_peak(&self) -> Result<(), Trouble> {
+        self.process.ok_or(Trouble::NoProcess)?.forget_peak()
     }
 }
 

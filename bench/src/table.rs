@@ -34,12 +34,16 @@ pub(crate) enum Cell {
     Count(u64),
     /// Something per second, or per something else.
     Rate(f64),
+    /// How much of one thing for one of another.
+    Ratio(f64),
     /// In microseconds.
     Micros(Option<Duration>),
     /// In milliseconds.
     Millis(Option<Duration>),
     /// The threads with the most processor time.
     Threads(CpuTime),
+    /// The processor time of each thread for one of many, in microseconds.
+    ThreadMicros(CpuTime),
     Unknown,
 }
 
@@ -62,9 +66,11 @@ impl Cell {
                 )]
                 grouped(rate.round() as u64)
             }
+            Self::Ratio(ratio) => format!("{ratio:.2}"),
             Self::Micros(Some(time)) => format!("{:.1}", time.as_secs_f64() * 1e6),
             Self::Millis(Some(time)) => format!("{:.2}", time.as_secs_f64() * 1e3),
             Self::Threads(cpu) => threads(cpu),
+            Self::ThreadMicros(cpu) => thread_micros(cpu),
             Self::Micros(None) | Self::Millis(None) | Self::Unknown => "-".into(),
         }
     }
@@ -73,12 +79,17 @@ impl Cell {
         match self {
             Self::Text(text) => json!(text),
             Self::Count(count) => json!(count),
-            Self::Rate(rate) => json!(rate),
+            Self::Rate(rate) | Self::Ratio(rate) => json!(rate),
             Self::Micros(time) => json!(time.map(|time| time.as_secs_f64() * 1e6)),
             Self::Millis(time) => json!(time.map(|time| time.as_secs_f64() * 1e3)),
             Self::Threads(CpuTime(by_name)) => {
                 let seconds = by_name.iter().map(|(name, time)| (name.clone(), json!(time.as_secs_f64())));
                 Value::Object(seconds.collect())
+            }
+            Self::ThreadMicros(CpuTime(by_name)) => {
+                let micros =
+                    by_name.iter().map(|(name, time)| (name.clone(), json!(time.as_secs_f64() * 1e6)));
+                Value::Object(micros.collect())
             }
             Self::Unknown => Value::Null,
         }
@@ -86,8 +97,13 @@ impl Cell {
 
     const fn is_left_aligned(&self) -> bool {
         match self {
-            Self::Text(_) | Self::Threads(_) => true,
-            Self::Count(_) | Self::Rate(_) | Self::Micros(_) | Self::Millis(_) | Self::Unknown => false,
+            Self::Text(_) | Self::Threads(_) | Self::ThreadMicros(_) => true,
+            Self::Count(_)
+            | Self::Rate(_)
+            | Self::Ratio(_)
+            | Self::Micros(_)
+            | Self::Millis(_)
+            | Self::Unknown => false,
         }
     }
 }
@@ -141,6 +157,14 @@ impl Table {
             "notes": self.notes,
         })
     }
+}
+
+/// The threads that take a part worth to be named, the busiest first.
+fn thread_micros(cpu: &CpuTime) -> String {
+    let mut by_time: Vec<_> = cpu.0.iter().map(|(name, time)| (name, time.as_secs_f64() * 1e6)).collect();
+    by_time.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let named = by_time.iter().filter(|(_, micros)| 0.1 <= *micros);
+    named.map(|(name, micros)| format!("{name} {micros:.1}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The busiest threads with their part of the whole.

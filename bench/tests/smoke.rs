@@ -133,6 +133,44 @@ fn what_cannot_be_done_is_said_in_one_sentence() {
     }
 }
 
+/// A folder for one test.
+fn data(name: &str) -> String {
+    let data = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    data.to_str().unwrap().into()
+}
+
+#[test]
+fn others_are_watched_while_something_large_happens() {
+    let data = data("pauses");
+    let sizes = ["--body-mb", "2", "--leaves-k", "20", "--clients", "3", "--duration-ms", "100"];
+    let rows = rows(&[&["pauses", "--data", &data], &sizes[..]].concat());
+    let happened = column(&rows, "while");
+    for expected in ["nothing else", "as many bytes", "PUT of the body", "DELETE of new leaves"] {
+        assert!(happened.contains(&json!(expected)), "{expected}: {happened:?}");
+    }
+    assert!(rows.iter().all(|row| row["p50_ms"].as_f64() <= row["longest_ms"].as_f64()), "{rows:?}");
+    std::fs::remove_dir_all(data).unwrap();
+}
+
+#[test]
+fn a_killed_server_serves_again() {
+    let data = data("restart");
+    let rows = rows(&["restart", "--data", &data, "--leaves-k", "40"]);
+    assert_eq!(rows.len(), 6);
+    assert!(rows.iter().all(|row| 0 < row["folder_bytes"].as_u64().unwrap()), "{rows:?}");
+    std::fs::remove_dir_all(data).unwrap();
+}
+
+#[test]
+fn what_is_written_comes_to_more_on_the_disk() {
+    let data = data("churn");
+    let few = ["--minutes", "0.01", "--clients", "3", "--places", "5"];
+    let rows = rows(&[&["churn", "--data", &data], &few[..]].concat());
+    assert_eq!(column(&rows, "who"), ["hearth", "write + fdatasync"]);
+    assert!(rows.iter().all(|row| 0 < row["writes"].as_u64().unwrap()), "{rows:?}");
+    std::fs::remove_dir_all(data).unwrap();
+}
+
 #[test]
 fn writes_are_on_the_disk() {
     let data = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("durable");

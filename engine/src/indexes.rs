@@ -21,14 +21,14 @@ impl Indexes {
         }
     }
 
-    /// Forgets the indexes of a place that nobody needs any more.
-    pub(crate) fn retain(&mut self, at: &Path, is_needed: impl Fn(&IndexBy) -> bool) {
-        if let Some(indexes) = self.0.get_mut(at) {
-            indexes.retain(|index| is_needed(index.by()));
-            if indexes.is_empty() {
-                self.0.remove(at);
-            }
+    /// Takes out the indexes of a place that nobody needs any more.
+    pub(crate) fn retain(&mut self, at: &Path, is_needed: impl Fn(&IndexBy) -> bool) -> Vec<Index> {
+        let Some(indexes) = self.0.get_mut(at) else { return Vec::new() };
+        let needless = indexes.extract_if(.., |index| !is_needed(index.by())).collect();
+        if indexes.is_empty() {
+            self.0.remove(at);
         }
+        needless
     }
 
     /// Brings the indexes to a later tree; gives those of the tree before, where they have changed.

@@ -1,14 +1,14 @@
 //! A database as connections see it, and all of them by name.
 
 use crate::in_vain::InVain;
-use crate::log::Kept;
+use crate::log::{Kept, Staged};
 use crate::random::random_number;
 use crate::study::Study;
 use crate::threads::{LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use hearth_engine::{Act, DatabaseId, Door, Identity, Published, Request, SessionId, Ticket};
-use hearth_tree::{Key, PushIds};
+use hearth_tree::{Assigned, Assignment, Draft, Key, PushIds, Snapshot, Write};
 use hearth_wire::{Addressed, Namespace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,20 @@ pub struct Database {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server is shutting down")]
 pub struct Stopped;
+
+/// Why a large write could not be put on the disk. It was not decided.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StageError {
+    /// The disk does not take it.
+    #[error("the write is too large for what room there is, or the disk fails; nothing of it is kept")]
+    Disk {
+        /// What the system says, for the operator.
+        reason: String,
+    },
+    /// Too late.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
 
 impl Database {
     /// What it is called.
@@ -70,6 +84,39 @@ impl Database {
         self.tell(session, SessionMessage::Close).await
     }
 
+    /// Puts what is large of a write on the disk ahead, so that nobody else waits for that when it is kept. Whoever asks has
+    /// the write decided next, and lets go of what it is given when that is answered. Takes as long as the disk does, and
+    /// waits for its turn: two at once are as fast as more.
+    ///
+    /// # Errors
+    /// [`StageError`]; nothing is left of it then.
+    pub(crate) async fn stage(&self, write: Write) -> Result<(Write, Option<Staged>), StageError> {
+        let Some(stager) = self.threads.stager.clone() else { return Ok((write, None)) };
+        let _turn = stager.turns.acquire().await.map_err(|_| Stopped)?;
+        let (staging, published) = (stager.staging.clone(), self.published());
+        let stage = move || {
+            let write = with_known(write, &published.tree);
+            staging.stage(&write).map(|staged| (write, staged))
+        };
+        let staged = tokio::task::spawn_blocking(stage).await.map_err(|_| Stopped)?;
+        staged.map_err(|error| {
+            tracing::error!(%error, "a large write cannot be put on the disk, and is refused");
+            StageError::Disk { reason: error.to_string() }
+        })
+    }
+
+    /// Drops what may be large where nobody waits.
+    pub(crate) fn let_go(&self, what: impl Send + 'static) {
+        self.threads.reclaim.let_go(what);
+    }
+
+    /// Lets go of what was published when it was taken: since then a commit may have replaced much of it.
+    pub(crate) fn let_go_of_tree(&self, published: Arc<Published>) {
+        if !Arc::ptr_eq(&published, &self.published.load()) {
+            self.let_go(published);
+        }
+    }
+
     /// Begins a session.
     pub(crate) async fn open(
         &self,
@@ -90,6 +137,20 @@ impl Database {
     pub(crate) async fn tell(&self, session: SessionId, message: SessionMessage) -> Result<(), Stopped> {
         let message = ToPublisher::Session(self.id, session, message);
         self.threads.publisher.send(message).await.map_err(|_| Stopped)
+    }
+}
+
+/// What is there already becomes the same nodes, so that who decides sees at once that it does not change: to find out takes
+/// as long as it is large. O(what is written).
+fn with_known(write: Write, tree: &Snapshot) -> Write {
+    let Write::Set(set) = &write else { return write };
+    let Assigned::Value(Some(draft)) = set.to() else { return write };
+    match tree.get(set.at()) {
+        Some(known) if draft.as_node() == Some(known) => {
+            let set = Assignment::value(set.at().clone(), Some(Draft::from(known.clone())));
+            set.map_or(write, Write::Set)
+        }
+        Some(_) | None => write,
     }
 }
 

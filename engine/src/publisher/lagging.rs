@@ -10,6 +10,7 @@ use crate::body::Body;
 use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 use crate::indexes::Indexes;
 use crate::limits::{LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX};
+use crate::outdated::Outdated;
 use crate::published::Published;
 use crate::request::{SessionId, Ticket};
 use crate::standing::{ListenerId, Tag};
@@ -58,6 +59,10 @@ pub(super) struct Lagging {
 }
 
 impl Lag {
+    pub(super) fn into_outdated(self) -> Option<Outdated> {
+        self.since.map(Since::into_outdated)
+    }
+
     /// A revocation from before a listener began anew would end that listener at its client.
     pub(super) fn forget_revocation(&mut self, at: &Path, tag: Option<Tag>) {
         let is_old = |revoked: &Revoked| revoked.at == *at && revoked.tag == tag;
@@ -71,6 +76,13 @@ impl Lag {
                 Held::Item(item)
             }
         }));
+    }
+}
+
+impl Since {
+    /// It may be all that still holds what commits have replaced since.
+    fn into_outdated(self) -> Outdated {
+        Outdated::new(self.published, Indexes::default())
     }
 }
 
@@ -107,7 +119,10 @@ impl Publisher {
         });
         let items = news.chain(held).chain(revoked).collect();
         match outboxes.offer(session, Delivery { items }) {
-            Ok(()) => self.mark_shown(ids),
+            Ok(()) => {
+                self.mark_shown(ids);
+                self.outdated.extend(since.map(Since::into_outdated));
+            }
             Err(refused) => self.lag(session, since, noticed_ms, refused),
         }
     }
@@ -148,6 +163,7 @@ impl Publisher {
         let lag = self.sessions.get_mut(&session).and_then(|own| own.lag.as_mut());
         if let Some(since) = lag.and_then(|lag| lag.since.take()) {
             self.lagging.keeping.remove(&(since.replaced_bytes, session));
+            self.outdated.push(since.into_outdated());
         }
     }
 

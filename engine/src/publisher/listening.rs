@@ -6,7 +6,8 @@ use super::{Listener, Publisher, Round, Session};
 use crate::body::{Body, Content};
 use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 use crate::door::Denied;
-use crate::limits::{LISTENS_BYTES_MAX, LISTENS_MAX};
+use crate::limits::{LISTENS_BYTES_MAX, LISTENS_MAX, OUTDATED_ENTRIES};
+use crate::outdated::Outdated;
 use crate::request::{SessionId, Ticket};
 use crate::standing::{ListenerId, Tag};
 use crate::weight::Scale;
@@ -211,7 +212,10 @@ impl Publisher {
         }
         let Some(standing) = self.places.get_mut(&at) else { return };
         standing.remove(&query, id);
-        self.indexes.retain(&at, |by| standing.queries().any(|(query, _)| query.orders_by(by)));
+        let needless =
+            self.indexes.retain(&at, |by| standing.queries().any(|(query, _)| query.orders_by(by)));
+        let large = needless.into_iter().filter(|index| OUTDATED_ENTRIES < index.len());
+        self.outdated.extend(large.map(Outdated::of_index));
         if standing.is_empty() {
             self.places.remove(&at);
         }

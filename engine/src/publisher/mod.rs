@@ -13,13 +13,16 @@ use crate::delivery::{Answer, Delivery, Item, Outboxes};
 use crate::door::{Identity, Pass, WatchedDoor};
 use crate::forgotten::Forgotten;
 use crate::indexes::Indexes;
+use crate::limits::OUTDATED_BYTES;
 use crate::log::Durable;
 use crate::onlooker::Onlooker;
+use crate::outdated::Outdated;
 use crate::path_map::PathMap;
 use crate::published::Published;
 use crate::request::{SessionId, Ticket, Verdict};
 use crate::standing::{ListenerId, Standing, Tag};
-use hearth_tree::{Path, Query};
+use crate::weight::Scale;
+use hearth_tree::{Change, Path, Query, Snapshot};
 use lagging::{Lag, Lagging};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -43,6 +46,8 @@ pub struct Publisher {
     unjudged: BTreeSet<ListenerId>,
     judged: u64,
     lagging: Lagging,
+    /// What was replaced and not taken yet.
+    outdated: Vec<Outdated>,
 }
 
 #[derive(Debug)]
@@ -88,6 +93,7 @@ impl Publisher {
             unjudged: BTreeSet::new(),
             judged: 0,
             lagging: Lagging::default(),
+            outdated: Vec::new(),
         }
     }
 
@@ -122,6 +128,7 @@ impl Publisher {
         let Some(own) = self.sessions.remove(&session) else { return };
         if let Some(lag) = own.lag {
             self.lagging.end(session, &lag);
+            self.outdated.extend(lag.into_outdated());
         }
         for id in own.listens.into_values() {
             self.forget(id);
@@ -140,14 +147,19 @@ impl Publisher {
     /// them, nobody is told anything from there on that they do not allow: who listens is suspended until it is judged by
     /// them, at the latest when there is news for it; see [`Publisher::judge_some`].
     pub fn publish(&mut self, now_ms: i64, group: Durable<Vec<Verdict>>, outboxes: &mut impl Outboxes) {
+        // Nothing grows where nobody takes it.
+        self.outdated.clear();
         for verdict in group.into_inner() {
             let before = self.published.clone();
             let mut round = Round::new();
+            let mut outdated = None;
             if let Some(commit) = verdict.commit {
                 let tree = verdict.tree;
                 debug_assert!(tree == before.tree.apply(&commit.change), "the log tells another history");
                 self.replaced(&commit.change, &before.tree);
-                self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
+                let indexes = self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
+                let is_large = weighs_more_than(OUTDATED_BYTES, &commit.change, &before.tree);
+                outdated = is_large.then(|| Outdated::new(before.clone(), indexes));
                 let governing = before.governing.clone();
                 self.published = Arc::new(Published { revision: commit.revision, tree, governing });
                 outboxes.show(&self.published);
@@ -164,6 +176,19 @@ impl Publisher {
                 round.entry(verdict.session).or_default().items.push(answer);
             }
             self.hand_out(round, &before, outboxes);
+            self.outdated.extend(outdated);
         }
     }
+
+    /// What was large and is not shown any more, since the last time: whoever takes it drops it where nobody waits.
+    pub fn take_outdated(&mut self) -> Vec<Outdated> {
+        std::mem::take(&mut self.outdated)
+    }
+}
+
+/// Whether a change replaces more than so many bytes. O(`bytes`).
+fn weighs_more_than(bytes: usize, change: &Change, before: &Snapshot) -> bool {
+    let mut scale = Scale::up_to(bytes);
+    scale.replaced(change, before);
+    bytes < scale.bytes()
 }

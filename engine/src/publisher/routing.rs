@@ -4,6 +4,7 @@ use super::{Publisher, Round};
 use crate::body::Body;
 use crate::delivery::{Item, Push};
 use crate::door::Pass;
+use crate::indexes::Indexes;
 use crate::standing::ListenerId;
 use hearth_tree::{Change, Path, Snapshot};
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 impl Publisher {
     /// Finds out who is to be told what of a change. Permissions come first: what they no longer allow is not even told
-    /// the change that revoked it.
+    /// the change that revoked it. Gives the indexes of the tree before, where they have changed.
     pub(super) fn route(
         &mut self,
         now_ms: i64,
@@ -19,7 +20,7 @@ impl Publisher {
         before: &Snapshot,
         after: &Snapshot,
         round: &mut Round,
-    ) {
+    ) -> Indexes {
         let edits = change.edits();
         let suspects: BTreeSet<ListenerId> =
             self.looks.touched(edits).iter().filter_map(|at| self.looks.get(at)).flatten().copied().collect();
@@ -69,5 +70,6 @@ impl Publisher {
                 round.entry(listener.session).or_default().items.push(push);
             }
         }
+        old_indexes
     }
 }

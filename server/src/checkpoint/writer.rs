@@ -130,6 +130,7 @@ impl Writer {
             store: &mut *self.store,
             sizes: self.sizes,
             batch: Batch::default(),
+            unsynced: 0,
             written: Written::default(),
         };
         let mut held = BTreeMap::new();
@@ -266,15 +267,25 @@ struct Batches<'a> {
     store: &'a mut dyn Store,
     sizes: Sizes,
     batch: Batch,
+    /// Bytes that went into the store since it was synced.
+    unsynced: usize,
     written: Written,
 }
+
+/// Synced all at once at the end, so much would keep everybody waiting whose writes are synced on the same disk meanwhile.
+const SYNCED_BYTES: usize = 4 << 20;
 
 impl Batches<'_> {
     fn put(&mut self, key: Vec<u8>, value: Vec<u8>) -> Result<(), StoreError> {
         self.written.bytes += value.len();
         self.batch.put(key, value);
         if self.sizes.batch_bytes <= self.batch.bytes() {
+            self.unsynced += self.batch.bytes();
             self.store.write(mem::take(&mut self.batch))?;
+        }
+        if SYNCED_BYTES <= self.unsynced {
+            self.store.sync()?;
+            self.unsynced = 0;
         }
         Ok(())
     }

@@ -15,7 +15,8 @@ mod spelled;
 pub(crate) use failure::failure_of_denial;
 
 use crate::auth::{CredentialError, Gate, acting_as};
-use crate::database::{Database, Stopped};
+use crate::database::{Database, StageError, Stopped};
+use crate::log::{Staged, WRITE_BYTES_MIN};
 use crate::study::Study;
 use crate::threads::SessionMessage;
 use failure::{failure_of_listen, failure_of_write};
@@ -23,7 +24,7 @@ use hearth_engine::{
     Act, Answer as EngineAnswer, Begun, Delivery, Denied, Identity, Item, Listen, ListenRefusal, Onlooker,
     Published, Push as EnginePush, Refusal, Request, Revoked, SessionId, Tag, Ticket,
 };
-use hearth_tree::{ControlCharacters, DEPTH_MAX, Index, Path, ReadOptions, View, Write};
+use hearth_tree::{ControlCharacters, DEPTH_MAX, Hash, Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
     ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
     OnDisconnect, Push, Put, Refused, RequestBody, RequestNumber, Response, ServerControl, Status, TooLong,
@@ -101,7 +102,8 @@ struct Slot {
 }
 
 enum SlotState {
-    Waiting(Ticket),
+    /// For a write, which may be on the disk already.
+    Waiting(Ticket, Option<Box<Staged>>),
     Listening(Ticket, Path, Option<Tag>),
     Reading(Ticket, Box<Reading>),
     /// The answer, which leaves when all has left that was told before what was asked for was done.
@@ -177,6 +179,7 @@ impl Connection {
                     };
                     let reasons =
                         judged.as_ref().err().and_then(|denied| self.reasons_for_client(denied.reasons()));
+                    self.database.let_go_of_tree(published);
                     match reasons {
                         None => Response { number, answer }.to_text().into(),
                         Some(reasons) => {
@@ -325,7 +328,7 @@ impl Connection {
         }) {
             let state = match body {
                 // In a box, since most connections mostly have nothing to begin and should not be as large as if they had.
-                Ok(body) => Box::pin(self.begin(*body)).await?,
+                Ok(body) => Box::pin(self.begin(*body, bytes)).await?,
                 Err(failure) => SlotState::Ready(Outcome::Answer(Answer::Failed(failure))),
             };
             self.slots.push_back(Slot { number, bytes, state });
@@ -334,29 +337,26 @@ impl Connection {
         Ok(())
     }
 
-    async fn begin(&mut self, body: RequestBody) -> Result<SlotState, Stopped> {
+    async fn begin(&mut self, body: RequestBody, bytes: usize) -> Result<SlotState, Stopped> {
         match body {
             RequestBody::Put(Put { set, expected }) => {
-                let act = match expected {
-                    None => Act::Write(Write::Set(set)),
-                    Some(held) => {
-                        let hash = match held {
-                            Held::Nothing => None,
-                            Held::Hash(hash) => Some(hash),
-                        };
-                        Act::WriteIf { at: set.at().clone(), hash, write: Write::Set(set) }
-                    }
-                };
-                self.begin_write(act).await
+                let at = set.at().clone();
+                let condition = expected.map(|held| match held {
+                    Held::Nothing => (at, None),
+                    Held::Hash(hash) => (at, Some(hash)),
+                });
+                self.begin_staged(Write::Set(set), condition, bytes).await
             }
-            RequestBody::Merge(merge) => self.begin_write(Act::Write(Write::Update(merge.update))).await,
+            RequestBody::Merge(merge) => self.begin_staged(Write::Update(merge.update), None, bytes).await,
             RequestBody::OnDisconnect(OnDisconnect::Set(set)) => {
-                self.begin_write(Act::Arm(Write::Set(set))).await
+                self.begin_write(Act::Arm(Write::Set(set)), None).await
             }
             RequestBody::OnDisconnect(OnDisconnect::Update(update)) => {
-                self.begin_write(Act::Arm(Write::Update(update))).await
+                self.begin_write(Act::Arm(Write::Update(update)), None).await
             }
-            RequestBody::OnDisconnect(OnDisconnect::Cancel(at)) => self.begin_write(Act::Disarm(at)).await,
+            RequestBody::OnDisconnect(OnDisconnect::Cancel(at)) => {
+                self.begin_write(Act::Disarm(at), None).await
+            }
             RequestBody::Listen(listen) => self.begin_listen(listen).await,
             RequestBody::Unlisten(unlisten) => {
                 let tag = unlisten.kind.tag().map(|tag| Tag(tag.0));
@@ -385,11 +385,37 @@ impl Connection {
         }
     }
 
-    async fn begin_write(&mut self, act: Act) -> Result<SlotState, Stopped> {
+    /// Begins a write, of a request with so many bytes of text; what is large is on the disk first.
+    async fn begin_staged(
+        &mut self,
+        write: Write,
+        condition: Option<(Path, Option<Hash>)>,
+        bytes: usize,
+    ) -> Result<SlotState, Stopped> {
+        let (write, staged) = if bytes < WRITE_BYTES_MIN {
+            (write, None)
+        } else {
+            match self.database.stage(write).await {
+                Ok(staged) => staged,
+                Err(StageError::Disk { .. }) => {
+                    let answer = Answer::Failed(Status::Unavailable.into());
+                    return Ok(SlotState::Ready(Outcome::Answer(answer)));
+                }
+                Err(StageError::Stopped(stopped)) => return Err(stopped),
+            }
+        };
+        let act = match condition {
+            None => Act::Write(write),
+            Some((at, hash)) => Act::WriteIf { at, hash, write },
+        };
+        self.begin_write(act, staged.map(Box::new)).await
+    }
+
+    async fn begin_write(&mut self, act: Act, staged: Option<Box<Staged>>) -> Result<SlotState, Stopped> {
         let ticket = self.new_ticket();
         self.writes_under_way += 1;
         self.decide(Some(ticket), act).await?;
-        Ok(SlotState::Waiting(ticket))
+        Ok(SlotState::Waiting(ticket, staged))
     }
 
     async fn decide(&self, ticket: Option<Ticket>, act: Act) -> Result<(), Stopped> {
@@ -436,7 +462,7 @@ impl Connection {
                 SlotState::Settling(own, answer) if *own == ticket => Outcome::Answer(answer.clone()),
                 SlotState::Reading(..)
                 | SlotState::Settling(..)
-                | SlotState::Waiting(_)
+                | SlotState::Waiting(..)
                 | SlotState::Listening(..)
                 | SlotState::Ready(_) => continue,
             };
@@ -476,12 +502,15 @@ impl Connection {
     }
 
     fn fill(&mut self, ticket: Ticket, answer: Answer) {
-        let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own) | SlotState::Listening(own, ..) if own == ticket);
+        let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own, _) | SlotState::Listening(own, ..) if own == ticket);
         if let Some(slot) = self.slots.iter_mut().find(waits) {
             if let (SlotState::Listening(_, at, Some(tag)), Answer::Failed(_)) = (&slot.state, &answer) {
                 drop(self.spelled.remove(at, *tag));
             }
-            slot.state = SlotState::Ready(Outcome::Answer(answer));
+            let ready = SlotState::Ready(Outcome::Answer(answer));
+            if let SlotState::Waiting(_, Some(staged)) = std::mem::replace(&mut slot.state, ready) {
+                self.database.let_go(staged);
+            }
         }
     }
 

@@ -15,10 +15,14 @@ pub(crate) trait Files {
     /// The names of all files, in any order.
     fn names(&self) -> io::Result<Vec<String>>;
 
-    /// Makes a file of that many zeros, which are allocated. Not durable before [`SegmentFile::sync`].
+    /// Makes a file of that many zeros, which are allocated; what is written behind them makes it longer. Not durable before
+    /// [`SegmentFile::sync`].
     fn make(&self, name: &str, bytes: u64) -> io::Result<Self::File>;
 
     fn open(&self, name: &str) -> io::Result<Self::File>;
+
+    /// The length of a file.
+    fn bytes(&self, name: &str) -> io::Result<u64>;
 
     /// Renames a file. Not durable before [`Files::sync`].
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
@@ -30,7 +34,7 @@ pub(crate) trait Files {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// A file of fixed length.
+/// A file.
 pub(crate) trait SegmentFile {
     /// All of it.
     fn read(&self) -> io::Result<Vec<u8>>;
@@ -93,6 +97,10 @@ impl Files for Folder {
 
     fn open(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).open(self.0.join(name))
+    }
+
+    fn bytes(&self, name: &str) -> io::Result<u64> {
+        Ok(fs::metadata(self.0.join(name))?.len())
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

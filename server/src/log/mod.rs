@@ -5,6 +5,7 @@
 //! group     records that are written and synced as one, with sequence, checksums and
 //!           the hash of the group before                                              group
 //! segment   a file of groups, as long as it will ever be from the beginning            segment, segment_log
+//! part      a file with the large nodes of a commit, written before it is ordered        staging
 //! folder    the segments, and who may use them                                         data, files
 //! ```
 //!
@@ -24,8 +25,9 @@
 //! - `Replay` begins with what the checkpoint holds: all databases as they were exactly there.
 //!
 //! Trimming is unlinking from the front: a segment may go when the name of the next one says that it begins at or before
-//! the position of the oldest checkpoint that is kept, or before what is retained for history. Names say where segments
-//! begin, so no file need be opened for it, and any thread may do it: appending touches the last segment only.
+//! the position of the oldest checkpoint that is kept, and with it its parts; a tail of [`TAIL_BYTES`] stays. Names say where
+//! segments begin and what parts belong to, so no file need be opened for it, and any thread may do it: appending touches
+//! the last segment only.
 
 pub(crate) mod codec;
 mod data;
@@ -36,6 +38,7 @@ mod recovery;
 mod replay;
 mod segment;
 mod segment_log;
+mod staging;
 mod torn;
 mod trim;
 
@@ -45,7 +48,8 @@ pub(crate) use group::Position;
 pub(crate) use replay::Kept;
 pub(crate) use segment::LogId;
 pub(crate) use segment_log::KeptLog;
-pub(crate) use trim::trim;
+pub(crate) use staging::{Staged, Staging, WRITE_BYTES_MIN};
+pub(crate) use trim::{TAIL_BYTES, trim};
 
 #[cfg(test)]
 mod tests;

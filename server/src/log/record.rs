@@ -4,10 +4,12 @@
 //! is after some kinds or some databases can step over the rest.
 
 use super::codec::{
-    DecodeError, Source, put_change, put_identity, put_own_rules, put_path, put_text, put_varint, put_write,
-    take_change, take_identity, take_own_rules, take_path, take_write,
+    DecodeError, Part, Source, put_change_beside, put_identity, put_own_rules, put_path, put_text,
+    put_varint, put_write, take_change, take_identity, take_own_rules, take_path, take_write,
 };
+use super::staging::{PartFile, StagedWrite};
 use hearth_engine::{Arming, ArmingStep, Commit, DatabaseId, Entry, OwnRules, Revision, SessionId};
+use hearth_tree::Path;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +34,8 @@ const SEALED: u8 = 3;
 const MADE: u8 = 4;
 const COMMIT: u8 = 5;
 const RULES: u8 = 6;
+/// A commit with nodes that stand in a file of their own.
+const STAGED: u8 = 7;
 
 const NO_ARMING: u8 = 1;
 const ARM: u8 = 2;
@@ -69,13 +73,29 @@ pub(super) fn put_entry(into: &mut Vec<u8>, entry: &Entry<'_>) -> Result<(), Too
         }),
         Entry::Commit(database, commit) => put(into, COMMIT, |into| {
             put_varint(into, database.0);
-            put_commit(into, commit);
+            put_commit(into, commit, |_| &[]);
         }),
         Entry::Rules(database, own) => put(into, RULES, |into| {
             put_varint(into, database.0);
             put_own_rules(into, own);
         }),
     }
+}
+
+/// A commit with parts in the file of that number. O(size of the rest).
+pub(super) fn put_staged(
+    into: &mut Vec<u8>,
+    (database, commit): (DatabaseId, &Commit),
+    file: PartFile,
+    places: &StagedWrite,
+) -> Result<(), TooLong> {
+    put(into, STAGED, |into| {
+        put_varint(into, file.number);
+        put_varint(into, file.bytes);
+        into.extend_from_slice(&file.crc.to_le_bytes());
+        put_varint(into, database.0);
+        put_commit(into, commit, |at| places.parts(at));
+    })
 }
 
 fn put(into: &mut Vec<u8>, kind: u8, body: impl FnOnce(&mut Vec<u8>)) -> Result<(), TooLong> {
@@ -88,9 +108,13 @@ fn put(into: &mut Vec<u8>, kind: u8, body: impl FnOnce(&mut Vec<u8>)) -> Result<
     Ok(())
 }
 
-fn put_commit(into: &mut Vec<u8>, Commit { revision, change, arming }: &Commit) {
+fn put_commit<'p>(
+    into: &mut Vec<u8>,
+    Commit { revision, change, arming }: &Commit,
+    parts: impl Fn(&Path) -> &'p [Part],
+) {
     put_varint(into, revision.get());
-    put_change(into, change);
+    put_change_beside(into, change, parts);
     let Some(Arming { session, step }) = arming else {
         into.push(NO_ARMING);
         return;
@@ -114,17 +138,49 @@ fn put_commit(into: &mut Vec<u8>, Commit { revision, change, arming }: &Commit) 
     }
 }
 
-impl Record {
+/// A record that is not read yet.
+pub(super) struct Framed<'a> {
+    kind: u8,
+    body: Source<'a>,
+}
+
+impl<'a> Framed<'a> {
     /// Takes the first record of these.
-    pub(super) fn take(source: &mut Source<'_>) -> Result<Self, DecodeError> {
+    pub(super) fn take(source: &mut Source<'a>) -> Result<Self, DecodeError> {
         let head = source.take(HEAD_BYTES, "the head of a record")?;
         let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
         let what = "a record";
         let len = usize::try_from(len).map_err(|_| DecodeError::Short { what })?;
-        let mut body = Source::new(source.take(len, what)?);
-        let record = Self::of_body(head[4], &mut body)?;
-        body.end()?;
+        Ok(Self { kind: head[4], body: Source::new(source.take(len, what)?) })
+    }
+
+    /// The file that it refers to.
+    pub(super) fn part_file(&mut self) -> Result<Option<PartFile>, DecodeError> {
+        if self.kind != STAGED {
+            return Ok(None);
+        }
+        let what = "the file of a commit";
+        let (number, bytes) = (self.body.varint(what)?, self.body.varint(what)?);
+        let crc = u32::from_le_bytes(self.body.array(what)?);
+        Ok(Some(PartFile { number, bytes, crc }))
+    }
+
+    /// Reads it; beside what stands in the file that it refers to.
+    pub(super) fn read(mut self, part_file: Option<&'a [u8]>) -> Result<Record, DecodeError> {
+        if let Some(part_file) = part_file {
+            self.body = self.body.beside(part_file);
+        }
+        let record = Record::of_body(self.kind, &mut self.body)?;
+        self.body.end()?;
         Ok(record)
+    }
+}
+
+impl Record {
+    /// Takes the first record of these, which refers to no file.
+    #[cfg(test)]
+    pub(super) fn take(source: &mut Source<'_>) -> Result<Self, DecodeError> {
+        Framed::take(source)?.read(None)
     }
 
     fn of_body(kind: u8, body: &mut Source<'_>) -> Result<Self, DecodeError> {
@@ -137,7 +193,7 @@ impl Record {
                 let name = body.text("the name of a database", |name| Ok(name.to_owned()))?;
                 Ok(Self::Made { database, name })
             }
-            COMMIT => {
+            COMMIT | STAGED => {
                 let database = DatabaseId(body.varint("a database")?);
                 Ok(Self::Commit { database, commit: take_commit(body)? })
             }

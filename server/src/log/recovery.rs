@@ -3,9 +3,10 @@
 use super::codec::{DecodeError, Source};
 use super::files::{Files, SegmentFile};
 use super::group::{Header, Position};
-use super::record::Record;
+use super::record::{Framed, Record};
 use super::segment::{HEAD_BYTES, Head, HeadError, LogId, UNFINISHED, name_of, sequence_of};
 use super::segment_log::{Segment, SegmentLog, Sizes};
+use super::staging::{PartError, group_of_part, is_staged};
 use super::torn::{Damage, Tail, judge};
 use std::io;
 
@@ -46,6 +47,8 @@ pub(crate) enum RecoverError {
         "`log/{file}`, byte {at}: group {sequence} of the log holds what cannot be: {mistake}; {PUT_BACK}"
     )]
     Record { file: String, at: usize, sequence: u64, mistake: Mistake },
+    #[error("`log/{file}`, byte {at}: group {sequence} of the log needs {error}; {PUT_BACK}")]
+    Part { file: String, at: usize, sequence: u64, error: PartError },
     #[error(
         "`log/{file}`: the log ends before group {found}, and a checkpoint stands for all before group {sequence}; {PUT_BACK}"
     )]
@@ -84,6 +87,30 @@ pub(crate) enum Mistake {
     Revision { name: String, before: u64, found: u64 },
     #[error("version {found} of the rules of `{name}` after version {before}")]
     Rules { name: String, before: u64, found: u64 },
+}
+
+/// Why the records of a group cannot be read.
+enum Unreadable {
+    Mistake(Mistake),
+    Part(PartError),
+}
+
+impl From<Mistake> for Unreadable {
+    fn from(mistake: Mistake) -> Self {
+        Self::Mistake(mistake)
+    }
+}
+
+impl From<DecodeError> for Unreadable {
+    fn from(error: DecodeError) -> Self {
+        Self::Mistake(error.into())
+    }
+}
+
+impl From<PartError> for Unreadable {
+    fn from(error: PartError) -> Self {
+        Self::Part(error)
+    }
 }
 
 /// A log that was read, and can be appended to.
@@ -172,7 +199,8 @@ pub(crate) fn recover_behind<F: Files>(
     position: Position,
     see: impl FnMut(Record) -> Result<(), Mistake>,
 ) -> Result<Recovered<F>, RecoverError> {
-    let (names, is_unfinished) = segments(&files)?;
+    let Names { segments: names, parts, unfinished } = Names::of(&files)?;
+    let first = names.first().and_then(|name| sequence_of(name)).unwrap_or_default();
     let is_before = |name: &String| sequence_of(name).is_some_and(|first| first <= position.sequence);
     let names = match names.partition_point(is_before).checked_sub(1) {
         Some(begin) => &names[begin..],
@@ -216,8 +244,11 @@ pub(crate) fn recover_behind<F: Files>(
     for name in unused {
         files.remove(name).map_err(|error| io(name, error))?;
     }
-    if is_unfinished {
-        files.remove(UNFINISHED).map_err(|error| io(UNFINISHED, error))?;
+    // What no group refers to: the log has not come to it, or it was trimmed.
+    let is_of_none =
+        |name: &&String| group_of_part(name).is_none_or(|group| group < first || next.sequence <= group);
+    for name in unfinished.iter().chain(parts.iter().filter(is_of_none)) {
+        files.remove(name).map_err(|error| io(name, error))?;
     }
     files.sync().map_err(RecoverError::Names)?;
     let (at, torn) = end;
@@ -234,16 +265,33 @@ pub(crate) fn recover_behind<F: Files>(
     Ok(Recovered { log, bytes: read, cut })
 }
 
-/// The names of all segments in their order, and whether there is one that was never finished.
-fn segments<F: Files>(files: &F) -> Result<(Vec<String>, bool), RecoverError> {
-    let mut names = files.names().map_err(RecoverError::Names)?;
-    names.sort();
-    let is_unfinished = names.iter().any(|name| name == UNFINISHED);
-    names.retain(|name| name != UNFINISHED);
-    if let Some(file) = names.iter().find(|name| sequence_of(name).is_none()) {
-        return Err(RecoverError::Foreign { file: file.clone() });
+/// The names of all files, each kind in order.
+struct Names {
+    segments: Vec<String>,
+    /// Of files that groups refer to.
+    parts: Vec<String>,
+    /// Of files that nothing refers to: they were being made.
+    unfinished: Vec<String>,
+}
+
+impl Names {
+    fn of<F: Files>(files: &F) -> Result<Self, RecoverError> {
+        let mut names = Self { segments: Vec::new(), parts: Vec::new(), unfinished: Vec::new() };
+        let mut all = files.names().map_err(RecoverError::Names)?;
+        all.sort();
+        for name in all {
+            if sequence_of(&name).is_some() {
+                names.segments.push(name);
+            } else if group_of_part(&name).is_some() {
+                names.parts.push(name);
+            } else if name == UNFINISHED || is_staged(&name) {
+                names.unfinished.push(name);
+            } else {
+                return Err(RecoverError::Foreign { file: name });
+            }
+        }
+        if names.segments.is_empty() { Err(RecoverError::NoSegments) } else { Ok(names) }
     }
-    if names.is_empty() { Err(RecoverError::NoSegments) } else { Ok((names, is_unfinished)) }
 }
 
 impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
@@ -300,11 +348,12 @@ impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
             if header.position.sequence == self.behind.sequence && header.position != self.behind {
                 return Err(RecoverError::OtherCheckpoint { file: file.into(), at, sequence });
             }
-            let is_sealed = self.records(records).map_err(|mistake| RecoverError::Record {
-                file: file.into(),
-                at,
-                sequence,
-                mistake,
+            let is_sealed = self.records(records).map_err(|unreadable| {
+                let file = file.into();
+                match unreadable {
+                    Unreadable::Mistake(mistake) => RecoverError::Record { file, at, sequence, mistake },
+                    Unreadable::Part(error) => RecoverError::Part { file, at, sequence, error },
+                }
             })?;
             if self.behind.sequence <= header.position.sequence {
                 self.bytes += header.group_bytes() as u64;
@@ -327,21 +376,32 @@ impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
     }
 
     /// Whether the last of them ends the segment.
-    fn records(&mut self, records: &[u8]) -> Result<bool, Mistake> {
+    fn records(&mut self, records: &[u8]) -> Result<bool, Unreadable> {
         let mut source = Source::new(records);
         let mut is_sealed = false;
         while !source.is_empty() {
             if is_sealed {
-                return Err(Mistake::AfterSeal);
+                return Err(Mistake::AfterSeal.into());
             }
-            match Record::take(&mut source)? {
+            let is_shown = self.behind.sequence <= self.next.sequence;
+            let mut framed = Framed::take(&mut source)?;
+            let part = match framed.part_file()? {
+                // What it refers to is not needed, and may be gone.
+                Some(_) if !is_shown => continue,
+                Some(part_file) => {
+                    self.bytes += part_file.bytes;
+                    Some(part_file.read(self.files, self.next.sequence)?)
+                }
+                None => None,
+            };
+            match framed.read(part.as_deref())? {
                 Record::Sealed => is_sealed = true,
                 record @ (Record::Started { .. }
                 | Record::Stopped
                 | Record::Made { .. }
                 | Record::Commit { .. }
                 | Record::Rules { .. }) => {
-                    if self.behind.sequence <= self.next.sequence {
+                    if is_shown {
                         (self.see)(record)?;
                     }
                 }

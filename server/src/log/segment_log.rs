@@ -1,9 +1,10 @@
 //! Appends groups to the last segment, and begins the next one when it is full.
 
-use super::files::{Files, SegmentFile};
+use super::files::{Files, Folder, SegmentFile};
 use super::group::{self, HEADER_BYTES, Position};
-use super::record::{put_entry, put_sealed, put_started, put_stopped};
+use super::record::{TooLong, put_entry, put_sealed, put_staged, put_started, put_stopped};
 use super::segment::{HEAD_BYTES, Head, LogId, UNFINISHED, name_of};
+use super::staging::{Bounds, PartFile, Registry, Staging, name_of_part, name_of_staged};
 use hearth_engine::{Entry, Log, LogError, MemoryLog};
 use std::io;
 
@@ -34,6 +35,11 @@ pub(crate) trait KeptLog: Log {
     /// Behind everything that was appended, and how many bytes this process has appended. Nothing, where nothing is
     /// kept.
     fn end_position(&self) -> Option<(Position, u64)>;
+
+    /// Who stages large bodies for it. Nothing, where nothing is kept.
+    fn staging(&self) -> Option<Staging> {
+        None
+    }
 }
 
 impl KeptLog for MemoryLog {
@@ -42,9 +48,13 @@ impl KeptLog for MemoryLog {
     }
 }
 
-impl<F: Files> KeptLog for SegmentLog<F> {
+impl KeptLog for SegmentLog<Folder> {
     fn end_position(&self) -> Option<(Position, u64)> {
         Some((self.next, self.bytes))
+    }
+
+    fn staging(&self) -> Option<Staging> {
+        Some(Staging::new(self.files.clone(), self.staged.clone(), Bounds::DEFAULT))
     }
 }
 
@@ -57,7 +67,10 @@ pub(crate) struct SegmentLog<F: Files> {
     last: Segment<F::File>,
     next: Position,
     group: Vec<u8>,
-    /// Appended by this process.
+    /// Files that the group refers to and that have no name of its yet, with their lengths.
+    parts: Vec<(u64, u64)>,
+    staged: Registry,
+    /// Appended by this process, parts included.
     bytes: u64,
 }
 
@@ -75,18 +88,22 @@ impl<F: Files> SegmentLog<F> {
     pub(super) fn begin(files: F, id: LogId, sizes: Sizes) -> io::Result<Self> {
         let next = Position::first(&id);
         let last = make_segment(&files, Head { id, first: next, bytes: sizes.segment_bytes_min })?;
-        Ok(Self { files, id, sizes, last, next, group: Vec::new(), bytes: 0 })
+        Ok(Self::resume(files, id, sizes, last, next))
     }
 
     /// Goes on behind what was read.
-    pub(super) const fn resume(
-        files: F,
-        id: LogId,
-        sizes: Sizes,
-        last: Segment<F::File>,
-        next: Position,
-    ) -> Self {
-        Self { files, id, sizes, last, next, group: Vec::new(), bytes: 0 }
+    pub(super) fn resume(files: F, id: LogId, sizes: Sizes, last: Segment<F::File>, next: Position) -> Self {
+        let staged = Registry::default();
+        Self { files, id, sizes, last, next, group: Vec::new(), parts: Vec::new(), staged, bytes: 0 }
+    }
+
+    /// Who stages for it on the same files.
+    #[cfg(test)]
+    pub(super) fn staging_with(&self, bounds: Bounds) -> Staging<F>
+    where
+        F: Clone,
+    {
+        Staging::new(self.files.clone(), self.staged.clone(), bounds)
     }
 
     /// A server begins: also the proof that the log can be written.
@@ -110,17 +127,44 @@ impl<F: Files> SegmentLog<F> {
         if self.last.bytes < self.last.end + bytes + SEAL_BYTES {
             self.seal(bytes).map_err(|error| not_kept(error.to_string()))?;
         }
+        let part_bytes = self.name_parts().map_err(|error| not_kept(error.to_string()))?;
         let next = group::finish(&mut group, &self.id, self.next);
         let next = next.map_err(|error| not_kept(error.to_string()))?;
         self.last.file.write(&group, self.last.end).map_err(in_doubt)?;
         self.last.file.sync().map_err(in_doubt)?;
         self.last.end += bytes;
-        self.bytes += bytes;
+        self.bytes += bytes + part_bytes;
         self.next = next;
         group.clear();
         group.shrink_to(BUFFER_BYTES_KEPT);
         self.group = group;
         Ok(())
+    }
+
+    /// Gives the files that the group refers to the names by which it does, durably; gives their length.
+    fn name_parts(&mut self) -> io::Result<u64> {
+        if self.parts.is_empty() {
+            return Ok(0);
+        }
+        let mut bytes = 0;
+        for (number, (staged, part_bytes)) in (1..).zip(self.parts.drain(..)) {
+            self.files.rename(&name_of_staged(staged), &name_of_part(self.next.sequence, number))?;
+            bytes += part_bytes;
+        }
+        self.files.sync()?;
+        Ok(bytes)
+    }
+
+    fn put(&mut self, entry: &Entry<'_>) -> Result<(), TooLong> {
+        if let Entry::Commit(database, commit) = entry
+            && let Some(staged) = self.staged.take(commit)
+        {
+            let number = self.parts.len() as u64 + 1;
+            let file = PartFile { number, bytes: staged.bytes, crc: staged.crc };
+            self.parts.push((staged.number, staged.bytes));
+            return put_staged(&mut self.group, (*database, commit), file, &staged);
+        }
+        put_entry(&mut self.group, entry)
     }
 
     /// Ends the segment, and begins one that has room for a group of so many bytes. The new one is durable before the old
@@ -162,7 +206,7 @@ impl<F: Files> Log for SegmentLog<F> {
         };
         group::begin(&mut self.group);
         for entry in entries {
-            let put = put_entry(&mut self.group, entry);
+            let put = self.put(entry);
             put.map_err(|error| doubted(LogError::NotKept { reason: error.to_string() }, is_written))?;
             if self.sizes.group_bytes_max <= self.group.len() {
                 self.write().map_err(|error| doubted(error, is_written))?;

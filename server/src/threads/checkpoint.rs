@@ -6,7 +6,7 @@
 
 use super::ToCommitter;
 use crate::checkpoint::{Capture, Captured, StoreError};
-use crate::log::{Checkpointing, Position, trim};
+use crate::log::{Checkpointing, Position, TAIL_BYTES, trim};
 use hearth_engine::DatabaseId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ fn write(checkpointing: &mut Checkpointing, marked: Marked) -> Result<(), StoreE
         "a checkpoint is written"
     );
     if let Some(position) = written.trim {
-        match trim(&checkpointing.log, position.sequence) {
+        match trim(&checkpointing.log, position.sequence, TAIL_BYTES) {
             Ok(segments) => tracing::debug!(segments, "the log is trimmed"),
             // It only takes room, and the next one tries again.
             Err(error) => tracing::warn!(%error, "the beginning of the log cannot be removed"),

@@ -1,4 +1,5 @@
-//! The threads that own the databases: one decides, one keeps, one publishes, and one writes checkpoints.
+//! The threads that own the databases: one decides, one keeps, one publishes, one writes checkpoints, and one lets go of what
+//! is large.
 //!
 //! Why threads and not tasks: each owns its state, so nothing is locked and the order is by construction. Why bounded
 //! queues all the way: who asks waits when they are full, and nothing grows.
@@ -7,9 +8,10 @@ mod checkpoint;
 mod committer;
 mod log;
 mod publisher;
+mod reclaim;
 
 use crate::checkpoint::Captured;
-use crate::log::{Checkpointing, Kept, KeptLog};
+use crate::log::{Checkpointing, Kept, KeptLog, Staging};
 use crate::study::Studies;
 use arc_swap::ArcSwap;
 pub(crate) use checkpoint::When;
@@ -20,13 +22,14 @@ use hearth_engine::{
 };
 use hearth_tree::Path;
 pub(crate) use log::LogHealth;
+pub(crate) use reclaim::Reclaim;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 /// Requests that wait to be decided. Whoever asks waits in turn.
@@ -37,6 +40,8 @@ const GROUP_QUEUE: usize = 64;
 const PUBLISHER_QUEUE: usize = 1_024;
 /// Captures that wait for the checkpoint thread: the one that it has asked for, and the last one. More are not wanted.
 const CAPTURE_QUEUE: usize = 2;
+/// Large writes that are put on the disk at the same time. More would only share the disk; they wait, with their bodies.
+const STAGED_AT_ONCE: usize = 2;
 /// Most requests that are decided into one group.
 const GROUP_REQUESTS_MAX: usize = 512;
 
@@ -104,6 +109,17 @@ pub(crate) struct Threads {
     pub(crate) health: LogHealth,
     /// What is noted of rules, in development.
     pub(crate) studies: Option<Arc<Studies>>,
+    pub(crate) reclaim: Reclaim,
+    /// Nothing, where nothing is kept.
+    pub(crate) stager: Option<Arc<Stager>>,
+}
+
+/// Who puts large writes on the disk ahead.
+#[derive(Debug)]
+pub(crate) struct Stager {
+    pub(crate) staging: Staging,
+    /// Each who stages has one.
+    pub(crate) turns: Semaphore,
 }
 
 impl Threads {
@@ -115,6 +131,8 @@ impl Threads {
         shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
         studies: Option<Arc<Studies>>,
     ) -> std::io::Result<(Self, Running)> {
+        let stager =
+            log.staging().map(|staging| Arc::new(Stager { staging, turns: Semaphore::new(STAGED_AT_ONCE) }));
         let (to_committer, committer) = mpsc::channel(COMMITTER_QUEUE);
         let (to_log, groups) = mpsc::channel(GROUP_QUEUE);
         let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
@@ -140,11 +158,17 @@ impl Threads {
             log::run(log, &log_health, &log_bytes, groups, &publish, to_checkpoint.as_ref());
         })?;
         let waits = timer()?;
-        let own_studies = studies.clone();
+        let (reclaim, garbage) = std::sync::mpsc::sync_channel(reclaim::RECLAIM_QUEUE);
+        let reclaim = Reclaim::new(reclaim);
+        // It ends with whoever can hand it something, and nobody waits for it.
+        drop(own("reclaim").spawn(move || reclaim::run(&garbage))?);
+        let (own_studies, own_reclaim) = (studies.clone(), reclaim.clone());
         let publisher = own("publisher")
-            .spawn(move || publisher::run(&waits, shown, own_studies.as_deref(), publisher))?;
+            .spawn(move || publisher::run(&waits, shown, own_studies.as_deref(), publisher, &own_reclaim))?;
         let running = Running { serving: [committer, log, publisher], checkpoint };
-        Ok((Self { committer: to_committer, publisher: to_publisher, health, studies }, running))
+        let threads =
+            Self { committer: to_committer, publisher: to_publisher, health, studies, reclaim, stager };
+        Ok((threads, running))
     }
 }
 

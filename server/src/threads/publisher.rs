@@ -1,6 +1,6 @@
 //! The thread that shows what was kept, and answers those who listen.
 
-use super::{Next, Outbox, SessionMessage, ToPublisher, next};
+use super::{Next, Outbox, Reclaim, SessionMessage, ToPublisher, next};
 use crate::clock::now_ms;
 use crate::study::Studies;
 use arc_swap::ArcSwap;
@@ -29,6 +29,12 @@ impl Own {
             publisher.seen_by(studies.of(id));
         }
         Self { publisher, queues: Queues { by_session: HashMap::new(), published, cut: 0 } }
+    }
+
+    fn let_go(&mut self, reclaim: &Reclaim) {
+        for outdated in self.publisher.take_outdated() {
+            reclaim.let_go(outdated);
+        }
     }
 }
 
@@ -87,6 +93,7 @@ pub(super) fn run(
     shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
     studies: Option<&Studies>,
     mut inbox: mpsc::Receiver<ToPublisher>,
+    reclaim: &Reclaim,
 ) {
     let own = |(id, published)| (id, Own::new(id, published, studies));
     let mut databases: BTreeMap<_, _> = shown.into_iter().map(own).collect();
@@ -104,18 +111,22 @@ pub(super) fn run(
                 for (id, verdicts) in group {
                     let own = opened(&mut databases, id);
                     own.publisher.publish(now_ms(), verdicts, &mut own.queues);
+                    own.let_go(reclaim);
                 }
             }
             Next::Message(ToPublisher::Session(id, session, message)) => {
-                follow(opened(&mut databases, id), session, message);
+                let own = opened(&mut databases, id);
+                follow(own, session, message);
+                own.let_go(reclaim);
             }
         }
         let is_due = TICK <= ticked.elapsed();
-        for Own { publisher, queues } in databases.values_mut() {
+        for own in databases.values_mut() {
             if is_due {
-                publisher.tick(now_ms(), queues);
-            } else if !publisher.is_settled() {
-                publisher.judge_some(now_ms(), queues);
+                own.publisher.tick(now_ms(), &mut own.queues);
+                own.let_go(reclaim);
+            } else if !own.publisher.is_settled() {
+                own.publisher.judge_some(now_ms(), &mut own.queues);
             }
         }
         if is_due {

@@ -2,6 +2,7 @@
 
 use crate::folder::Folder;
 use crate::running::{Running, hearth, run};
+use crate::{files, large};
 use std::path::Path;
 use std::process::Command;
 
@@ -89,6 +90,23 @@ fn a_disk_that_is_full_ends_the_writing_and_nothing_else() {
         small.grow(64_000);
         Running::on(&folder)
     });
+}
+
+/// What is put on the disk ahead finds no room, and nobody else has anything to do with that.
+#[test]
+fn a_large_write_that_finds_no_room_is_refused_alone() {
+    let folder = Folder::new("no-room-for-large");
+    let Some(_small) = Small::mount(folder.path(), 3_000) else { return };
+    let mut server = Running::on(&folder);
+    for again in 0..3 {
+        let (status, body) = server.ask("PUT", "/large.json", &large());
+        assert_eq!((status, body.contains("nothing of it is kept")), (503, true), "{again}: {body}");
+        assert_eq!(files(&folder, ".staged"), Vec::<String>::new());
+        assert_eq!(server.ask("GET", "/large.json", ""), (200, "null".into()));
+        assert_eq!(server.ask("PUT", "/small.json", "1").0, 200, "{again}");
+    }
+    server.says("a large write cannot be put on the disk");
+    assert_eq!(server.ask("GET", "/readyz", ""), (200, "ok\n".into()));
 }
 
 #[test]

@@ -49,6 +49,63 @@ fn what_was_confirmed_is_there_after_a_kill() {
     assert_eq!(server.ask("GET", "/g.json?ns=three", ""), (200, "1".into()));
 }
 
+/// Messages of a chat, so many that they are put on the disk ahead.
+fn large() -> String {
+    let message = |at: usize| {
+        format!("\"m{at:06}\":{{\"at\":{at},\"text\":\"message number {at} of a usual length\"}}")
+    };
+    let messages: Vec<_> = (0..40_000).map(message).collect();
+    format!("{{{}}}", messages.join(","))
+}
+
+/// Names in the folder of the log that end like this.
+fn files(folder: &Folder, end: &str) -> Vec<String> {
+    let names = fs::read_dir(folder.path().join("log")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(end)).collect()
+}
+
+#[test]
+fn what_is_large_stands_beside_the_log_and_is_there_after_a_kill() {
+    let folder = Folder::new("large");
+    let server = Running::on(&folder);
+    let large = large();
+    for (method, path, body, parts, status) in [
+        ("PUT", "/a.json", &large, 1, 200),
+        // Nothing changes.
+        ("PUT", "/a.json", &large, 1, 200),
+        ("PUT", "/b/c.json?print=silent", &large, 2, 204),
+        (
+            "PATCH",
+            "/.json?print=silent",
+            &format!("{{\"d\":{large},\"b/e\":{{\".sv\":\"timestamp\"}}}}"),
+            3,
+            204,
+        ),
+        // It cannot be resolved, so nothing is kept of it.
+        ("PUT", "/a.json", &format!("{{\"x\":{large},\"y\":{{\".sv\":{{\"increment\":\"z\"}}}}}}"), 3, 400),
+        (
+            "PUT",
+            "/e.json?print=silent",
+            &format!("{{\"x\":{large},\"y\":{{\".sv\":\"timestamp\"}}}}"),
+            4,
+            204,
+        ),
+    ] {
+        assert_eq!(server.ask(method, path, body).0, status, "{method} {path}");
+        assert_eq!(files(&folder, ".part").len(), parts, "{method} {path}");
+    }
+    server.kill();
+    let server = Running::on(&folder);
+    for path in ["/a.json", "/b/c.json", "/d.json", "/e/x.json"] {
+        assert_eq!(server.ask("GET", path, ""), (200, large.clone()), "{path}");
+    }
+    assert!(server.ask("GET", "/b/e.json", "").1.parse::<u64>().is_ok());
+    assert_eq!(files(&folder, ".staged"), Vec::<String>::new());
+    assert_eq!(server.ask("DELETE", "/.json", "").0, 200);
+    assert_eq!(server.ask("GET", "/.json", ""), (200, "null".into()));
+}
+
 #[test]
 fn reading_leaves_nothing_on_the_disk() {
     let folder = Folder::new("reading");

@@ -67,7 +67,7 @@ impl Life {
         let (position, _) = self.log.log().end_position().unwrap();
         let written = checkpointing.writer.write(position, capture).unwrap();
         if let Some(position) = written.trim {
-            trim(&checkpointing.log, position.sequence).unwrap();
+            trim(&checkpointing.log, position.sequence, 0).unwrap();
         }
     }
 

@@ -3,7 +3,6 @@
 mod crash;
 mod damage;
 mod data;
-mod figures;
 mod folder;
 mod history;
 mod parts;

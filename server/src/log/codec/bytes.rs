@@ -54,40 +54,56 @@ pub(crate) fn put_text(into: &mut Vec<u8>, text: &str) {
 
 /// Bytes that are read from the front.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'a>(&'a [u8]);
+pub(crate) struct Source<'a> {
+    left: &'a [u8],
+    /// A file that these bytes refer to.
+    beside: Option<&'a [u8]>,
+}
 
 impl<'a> Source<'a> {
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+        Self { left: bytes, beside: None }
+    }
+
+    /// Bytes that refer to others.
+    pub(crate) const fn beside(self, beside: &'a [u8]) -> Self {
+        Self { beside: Some(beside), ..self }
+    }
+
+    /// A part of what these bytes refer to.
+    pub(super) fn elsewhere(&self, at: u64, len: u64, what: &'static str) -> Result<Self, DecodeError> {
+        let range = usize::try_from(at).ok().zip(usize::try_from(at.saturating_add(len)).ok());
+        let part = self.beside.zip(range).and_then(|(beside, (from, to))| beside.get(from..to));
+        part.map(Self::new).ok_or(DecodeError::Short { what })
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.left.is_empty()
     }
 
     /// Nothing may be left.
     pub(crate) const fn end(&self) -> Result<(), DecodeError> {
-        match self.0.len() {
+        match self.left.len() {
             0 => Ok(()),
             bytes => Err(DecodeError::Left { bytes }),
         }
     }
 
     pub(crate) fn take(&mut self, len: usize, what: &'static str) -> Result<&'a [u8], DecodeError> {
-        let (taken, rest) = self.0.split_at_checked(len).ok_or(DecodeError::Short { what })?;
-        self.0 = rest;
+        let (taken, rest) = self.left.split_at_checked(len).ok_or(DecodeError::Short { what })?;
+        self.left = rest;
         Ok(taken)
     }
 
     pub(crate) fn byte(&mut self, what: &'static str) -> Result<u8, DecodeError> {
-        let (&byte, rest) = self.0.split_first().ok_or(DecodeError::Short { what })?;
-        self.0 = rest;
+        let (&byte, rest) = self.left.split_first().ok_or(DecodeError::Short { what })?;
+        self.left = rest;
         Ok(byte)
     }
 
     pub(crate) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], DecodeError> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or(DecodeError::Short { what })?;
-        self.0 = rest;
+        let (taken, rest) = self.left.split_first_chunk().ok_or(DecodeError::Short { what })?;
+        self.left = rest;
         Ok(*taken)
     }
 
@@ -111,7 +127,7 @@ impl<'a> Source<'a> {
     /// there.
     pub(crate) fn count(&mut self, what: &'static str) -> Result<usize, DecodeError> {
         let count = usize::try_from(self.varint(what)?).map_err(|_| DecodeError::Short { what })?;
-        if self.0.len() < count { Err(DecodeError::Short { what }) } else { Ok(count) }
+        if self.left.len() < count { Err(DecodeError::Short { what }) } else { Ok(count) }
     }
 
     pub(super) fn integer(&mut self, what: &'static str) -> Result<i64, DecodeError> {

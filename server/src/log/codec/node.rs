@@ -1,8 +1,9 @@
 //! Values, priorities and nodes as bytes.
 
 use super::DecodeError;
-use super::bytes::{Source, put_count, put_integer, put_text};
+use super::bytes::{Source, put_count, put_integer, put_text, put_varint};
 use hearth_tree::{Key, Node, Number, Priority, Scalar, Text};
+use std::convert::Infallible;
 
 const FALSE: u8 = 1;
 const TRUE: u8 = 2;
@@ -10,6 +11,8 @@ const INTEGER: u8 = 3;
 const DOUBLE: u8 = 4;
 const TEXT: u8 = 5;
 const INNER: u8 = 6;
+/// The node stands in a file of its own ([`crate::log::staging`]): where there, and how long it is.
+const STAGED: u8 = 7;
 /// Beside the kind of a node: its priority comes first.
 const PRIORITIZED: u8 = 0x10;
 
@@ -113,8 +116,56 @@ pub(crate) fn take_key(source: &mut Source<'_>) -> Result<Key, DecodeError> {
     source.text("a key", |text| Ok(Key::parse(text)?))
 }
 
+/// A node that stands in a file of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) node: Node,
+    /// Where in the file.
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+}
+
 /// O(size).
 pub(crate) fn put_node(into: &mut Vec<u8>, node: &Node) {
+    let Ok(()) = put_node_in_pieces::<Infallible>(into, node, &mut |_| Ok(()));
+}
+
+/// As [`put_node`], but whenever a node is put, `take` may take of the bytes what it wants before. O(size).
+pub(crate) fn put_node_in_pieces<E>(
+    into: &mut Vec<u8>,
+    node: &Node,
+    take: &mut impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    take(into)?;
+    put_head(into, node);
+    for (key, child) in node.children() {
+        put_key(into, key);
+        put_node_in_pieces(into, child, take)?;
+    }
+    Ok(())
+}
+
+/// As [`put_node`], but of the parts, which come in the order of the tree, it says only where they are, and takes them off.
+/// O(size of the rest).
+pub(super) fn put_node_beside(into: &mut Vec<u8>, node: &Node, parts: &mut &[Part]) {
+    if let Some((part, rest)) = parts.split_first()
+        && part.node.is_same(node)
+    {
+        *parts = rest;
+        into.push(STAGED);
+        put_varint(into, part.at);
+        put_varint(into, part.bytes);
+        return;
+    }
+    put_head(into, node);
+    for (key, child) in node.children() {
+        put_key(into, key);
+        put_node_beside(into, child, parts);
+    }
+}
+
+/// A node without its children.
+fn put_head(into: &mut Vec<u8>, node: &Node) {
     let kind = node.value().map_or(INNER, kind_of_scalar);
     match node.priority() {
         None => into.push(kind),
@@ -125,25 +176,31 @@ pub(crate) fn put_node(into: &mut Vec<u8>, node: &Node) {
     }
     match node.value() {
         Some(value) => put_scalar_body(into, value),
-        None => {
-            put_count(into, node.children().len());
-            for (key, child) in node.children() {
-                put_key(into, key);
-                put_node(into, child);
-            }
-        }
+        None => put_count(into, node.children().len()),
     }
 }
 
 /// A node that reaches at most so many keys down.
 pub(crate) fn take_node(source: &mut Source<'_>, levels: usize) -> Result<Node, DecodeError> {
     let kind = source.byte("a node")?;
+    if kind == STAGED {
+        return take_part(source, levels);
+    }
     let priority = if kind & PRIORITIZED == 0 { None } else { Some(take_priority(source)?) };
     let node = match kind & !PRIORITIZED {
         INNER => take_inner(source, levels)?,
         kind => scalar_of_kind(source, kind)?.into(),
     };
     Ok(if priority.is_some() { node.with_priority(priority) } else { node })
+}
+
+fn take_part(source: &mut Source<'_>, levels: usize) -> Result<Node, DecodeError> {
+    let what = "a node that stands elsewhere";
+    let (at, bytes) = (source.varint(what)?, source.varint(what)?);
+    let mut part = source.elsewhere(at, bytes, what)?;
+    let node = take_node(&mut part, levels)?;
+    part.end()?;
+    Ok(node)
 }
 
 fn take_inner(source: &mut Source<'_>, levels: usize) -> Result<Node, DecodeError> {

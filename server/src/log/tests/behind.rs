@@ -8,7 +8,7 @@ use super::super::recovery::{Mistake, recover_behind};
 use super::super::segment_log::SegmentLog;
 use super::super::trim::trim;
 use super::disk::Disk;
-use super::{ID, SMALL, commit, entries};
+use super::{ID, SMALL, STAGED, commit, entries, large_commit};
 use hearth_engine::Log;
 
 const COMMITS: u64 = 20;
@@ -19,7 +19,11 @@ fn kept() -> (Disk, Vec<Position>) {
     let mut log = SegmentLog::begin(disk.clone(), ID, SMALL).unwrap();
     let mut positions = vec![log.position()];
     for revision in 1..=COMMITS {
-        log.append(&entries(&[commit(revision, &"v".repeat(200))])).unwrap();
+        // Every third one has a part.
+        let (write, large) = large_commit(revision, &"v".repeat(200));
+        let staged = (revision % 3 == 0).then(|| log.staging_with(STAGED).stage(&write).unwrap());
+        let commit = if staged.is_some() { large } else { commit(revision, &"v".repeat(200)) };
+        log.append(&entries(&[commit])).unwrap();
         positions.push(log.position());
     }
     assert!(4 <= disk.names().unwrap().len());
@@ -61,11 +65,10 @@ fn a_log_is_trimmed_to_a_position_and_no_further() {
     let (_, positions) = kept();
     for (before, position) in (0..).zip(&positions) {
         let (disk, _) = kept();
-        trim(&disk, position.sequence).unwrap();
+        trim(&disk, position.sequence, 0).unwrap();
         assert_eq!(shown(&disk, *position), Ok((before + 1..=COMMITS).collect()), "behind {before}");
         // Whatever begins before the first segment that is left cannot be had.
-        let first = disk.names().unwrap().into_iter().min().unwrap();
-        let sequence: u64 = first.trim_end_matches(".log").parse().unwrap();
+        let sequence = first_of(&disk);
         for earlier in positions.iter().filter(|earlier| earlier.sequence < sequence) {
             let said = shown(&disk, *earlier).expect_err("its beginning is missing");
             assert!(said.contains("the log begins with group"), "{said}");
@@ -76,9 +79,57 @@ fn a_log_is_trimmed_to_a_position_and_no_further() {
 
 /// Whether the second segment begins at or before the position.
 fn is_first_needless(disk: &Disk, position: Position) -> bool {
-    let mut names = disk.names().unwrap();
-    names.sort();
-    names[1].trim_end_matches(".log").parse::<u64>().unwrap() <= position.sequence
+    segments(disk).get(1).is_some_and(|second| *second <= position.sequence)
+}
+
+/// The first groups of all segments.
+fn segments(disk: &Disk) -> Vec<u64> {
+    let mut segments: Vec<_> =
+        disk.names().unwrap().iter().filter_map(|name| name.strip_suffix(".log")?.parse().ok()).collect();
+    segments.sort_unstable();
+    segments
+}
+
+fn first_of(disk: &Disk) -> u64 {
+    segments(disk)[0]
+}
+
+/// Bytes of all files that begin before a group.
+fn bytes_before(disk: &Disk, sequence: u64) -> u64 {
+    let is_before = |name: &&String| name[..20].parse::<u64>().unwrap() < sequence;
+    let names = disk.names().unwrap();
+    names.iter().filter(is_before).map(|name| disk.bytes(name).len() as u64).sum()
+}
+
+#[test]
+fn a_tail_of_bounded_length_stays_with_its_parts() {
+    let (whole, positions) = kept();
+    let all = segments(&whole);
+    for (before, position) in (0..).zip(&positions) {
+        for tail_bytes in [0, 1_000, 2_048, 5_000, 1_000_000] {
+            let disk = whole.copy();
+            trim(&disk, position.sequence, tail_bytes).unwrap();
+            let first = first_of(&disk);
+            // The last segment that begins at or before the position is needed; what is before it is the tail.
+            let needed = *all.iter().rfind(|segment| **segment <= position.sequence).unwrap();
+            let case = format!("behind {}, {tail_bytes} bytes", position.sequence);
+            assert!(first <= needed, "{case}");
+            assert!(bytes_before(&disk, needed) <= tail_bytes, "{case}");
+            // Another one would be too much, and nothing is left of what went.
+            if let Some(gone) = all.iter().rfind(|segment| **segment < first) {
+                let tail = bytes_before(&whole, needed) - bytes_before(&whole, *gone);
+                assert!(tail_bytes < tail, "{case}");
+            }
+            assert_eq!(bytes_before(&disk, first), 0, "{case}");
+            assert_eq!(
+                bytes_before(&disk, u64::MAX),
+                bytes_before(&whole, u64::MAX) - bytes_before(&whole, first),
+                "{case}"
+            );
+            let shown = shown(&disk, *position);
+            assert_eq!(shown, Ok((before + 1..=COMMITS).collect()), "{case}");
+        }
+    }
 }
 
 #[test]

@@ -21,6 +21,8 @@ struct Inner {
     dice: u64,
     /// After so many operations one fails.
     fails_in: Option<u64>,
+    /// Only that one, and none behind it.
+    fails_once: bool,
     operations: u64,
 }
 
@@ -52,7 +54,14 @@ impl Disk {
 
     /// Lets an operation fail after that many.
     pub(super) fn fail_in(&self, operations: Option<u64>) {
-        self.0.borrow_mut().fails_in = operations;
+        let mut inner = self.0.borrow_mut();
+        (inner.fails_in, inner.fails_once) = (operations, false);
+    }
+
+    /// Lets an operation fail after that many, and those behind it be done.
+    pub(super) fn fail_once_in(&self, operations: u64) {
+        let mut inner = self.0.borrow_mut();
+        (inner.fails_in, inner.fails_once) = (Some(operations), true);
     }
 
     pub(super) fn operations(&self) -> u64 {
@@ -124,7 +133,12 @@ impl Inner {
         self.operations += 1;
         match &mut self.fails_in {
             None => false,
-            Some(0) => true,
+            Some(0) => {
+                if self.fails_once {
+                    self.fails_in = None;
+                }
+                true
+            }
             Some(left) => {
                 *left -= 1;
                 false
@@ -176,6 +190,12 @@ impl Files for Disk {
         Ok(OpenFile { disk: self.clone(), file })
     }
 
+    fn bytes(&self, name: &str) -> io::Result<u64> {
+        let inner = self.0.borrow();
+        let file = inner.names.get(name).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        Ok(inner.files[*file].now.len() as u64)
+    }
+
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut inner = self.0.borrow_mut();
         if inner.operate() {
@@ -217,6 +237,9 @@ impl SegmentFile for OpenFile {
         let done = if fails { inner.below(bytes.len() as u64 + 1) } else { bytes.len() as u64 };
         let (at, done) = (usize::try_from(at).unwrap(), usize::try_from(done).unwrap());
         let content = &mut inner.files[self.file];
+        if content.now.len() < at + done {
+            content.now.resize(at + done, 0);
+        }
         content.now[at..at + done].copy_from_slice(&bytes[..done]);
         content.dirty.extend(at / SECTOR..(at + done).div_ceil(SECTOR));
         if fails { Err(failure()) } else { Ok(()) }

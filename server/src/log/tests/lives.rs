@@ -5,7 +5,7 @@ use super::super::record::Record;
 use super::super::recovery::{Recovered, recover};
 use super::super::segment_log::SegmentLog;
 use super::disk::Disk;
-use super::{DATABASE, ID, SMALL, Thing};
+use super::{DATABASE, ID, SMALL, STAGED, Thing, large_commit};
 use hearth_engine::{Entry, Log};
 
 const LIVES: u64 = 2_000;
@@ -36,6 +36,7 @@ struct Counts {
     cuts: usize,
     power: usize,
     segments: usize,
+    staged: usize,
 }
 
 fn read(disk: &Disk, promises: &Promises, seed: u64) -> (Recovered<Disk>, Vec<Thing>, bool) {
@@ -59,8 +60,23 @@ fn write(log: &mut SegmentLog<Disk>, disk: &Disk, promises: &mut Promises, count
         let size = 1 + disk.below(4);
         let first = promises.decided.len() as u64 + 1;
         let length = |disk: &Disk| usize::try_from(disk.below(9) * disk.below(60)).unwrap();
-        let group: Vec<Thing> =
-            (first..first + size).map(|at| Thing::new(at, &"\0x\0y"[..].repeat(length(disk)))).collect();
+        let mut staged = Vec::new();
+        let mut make = |at| {
+            let value = "\0x\0y"[..].repeat(length(disk));
+            if disk.below(3) != 0 {
+                return Thing::new(at, &value);
+            }
+            let (write, commit) = large_commit(at, &value);
+            // What cannot be staged is not decided; here it is all the same, and stands in its record.
+            match log.staging_with(STAGED).stage(&write) {
+                // Who asked is gone before it is kept.
+                Ok(own) if disk.below(8) == 0 => drop(own),
+                Ok(own) => staged.push(own),
+                Err(_) => counts.failures += 1,
+            }
+            Thing::Commit(commit)
+        };
+        let group: Vec<Thing> = (first..first + size).map(&mut make).collect();
         promises.decided.extend(group.iter().cloned());
         let mut said: Vec<Entry<'_>> = group.iter().map(Thing::entry).collect();
         if !promises.is_made {
@@ -71,6 +87,7 @@ fn write(log: &mut SegmentLog<Disk>, disk: &Disk, promises: &mut Promises, count
                 promises.is_made = true;
                 promises.confirmed = promises.decided.len();
                 counts.confirmed += group.len();
+                counts.staged += staged.iter().flatten().count();
             }
             Err(_) => {
                 counts.failures += 1;
@@ -128,9 +145,9 @@ fn nothing_confirmed_is_lost_whatever_the_disk_does() {
     for seed in seeds() {
         live(seed, &mut counts);
     }
-    let Counts { confirmed, failures, cuts, power, segments } = counts;
+    let Counts { confirmed, failures, cuts, power, segments, staged } = counts;
     assert!(
-        0 < confirmed && 0 < failures && 0 < cuts && 0 < power && 0 < segments,
+        0 < confirmed && 0 < failures && 0 < cuts && 0 < power && 0 < segments && 0 < staged,
         "lives in which nothing happens: {counts:?}"
     );
 }
@@ -143,10 +160,13 @@ fn every_operation_may_be_the_last() {
         let mut log = log.map_err(|error| error.to_string())?;
         for group in 0..12_u64 {
             let size = usize::try_from(group * 17 % 600).unwrap();
-            let group = [Thing::new(2 * group + 1, &"v".repeat(size)), Thing::new(2 * group + 2, "w")];
+            let (write, large) = large_commit(2 * group + 2, &"w".repeat(size / 4));
+            let staged = log.staging_with(STAGED).stage(&write).map_err(|error| error.to_string())?;
+            let group = [Thing::new(2 * group + 1, &"v".repeat(size)), Thing::Commit(large)];
             promises.decided.extend(group.iter().cloned());
             log.append(&group.each_ref().map(Thing::entry)).map_err(|error| error.to_string())?;
             promises.confirmed = promises.decided.len();
+            drop(staged);
         }
         Ok(())
     };

@@ -6,12 +6,14 @@ mod damage;
 mod disk;
 mod golden;
 mod lives;
+mod staged;
 
 use super::record::Record;
 use super::segment::LogId;
 use super::segment_log::Sizes;
+use super::staging::Bounds;
 use hearth_engine::{Commit, DatabaseId, Entry, OwnRules, Revision};
-use hearth_tree::{Change, Edit, Node, Path, Scalar, Text, To};
+use hearth_tree::{Assignment, Change, Draft, Edit, Key, Node, Path, Scalar, Text, To, Write};
 
 const ID: LogId = LogId(*b"a log of tests !");
 
@@ -68,6 +70,23 @@ impl Thing {
 fn own_rules(version: u64, comment: &str) -> OwnRules {
     let text = format!(r#"{{/* {comment} */ "rules": {{}}}}"#).into();
     OwnRules { version, at_ms: 1_796_061_313_000, text: Some(text) }
+}
+
+/// So small that hardly anything is not staged.
+const STAGED: Bounds = Bounds { write_bytes_min: 64, part_bytes_min: 24, piece_bytes: 100 };
+
+/// The commit of that revision with an object at `/at/<revision>`, and the write that leads to it.
+fn large_commit(revision: u64, value: &str) -> (Write, Commit) {
+    let at = Path::parse(&format!("/at/{revision}")).unwrap();
+    let node = object(value);
+    let write = Write::Set(Assignment::value(at.clone(), Some(Draft::from(node.clone()))).unwrap());
+    let change = Change::new(vec![Edit { at, to: To::Node(Some(node)) }]).unwrap();
+    (write, Commit { revision: Revision::new(revision), change, arming: None })
+}
+
+fn object(value: &str) -> Node {
+    let key = |name: &str| Key::parse(name).unwrap();
+    Node::inner([(key("a"), text(value)), (key("b"), text(value)), (key("z"), text("last"))]).unwrap()
 }
 
 fn entries(commits: &[Commit]) -> Vec<Entry<'_>> {

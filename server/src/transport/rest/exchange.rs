@@ -2,6 +2,7 @@
 
 use super::changes::edits_of;
 use crate::database::{Database, Stopped};
+use crate::log::Staged;
 use crate::threads::{Outbox, SessionMessage};
 use hearth_engine::{
     Accepted, Act, Answer, Delivery, Identity, Item, Listen, Refusal, Request, SessionId, Ticket,
@@ -23,6 +24,8 @@ pub(super) struct Exchange {
     pub(super) session: SessionId,
     pub(super) identity: Identity,
     pub(super) act: Act,
+    /// What of it is on the disk already.
+    pub(super) staged: Option<Staged>,
     /// Where to look what the write has made of the place.
     pub(super) watched: Option<Path>,
 }
@@ -48,7 +51,7 @@ impl Exchange {
     }
 
     async fn run_here(self) -> Result<Outcome, Stopped> {
-        let Self { database, session, identity, act, watched } = self;
+        let Self { database, session, identity, act, staged, watched } = self;
         let (queue, mut deliveries) = mpsc::channel(OUTBOX);
         let is_lagging = Arc::new(AtomicBool::new(false));
         let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
@@ -72,6 +75,9 @@ impl Exchange {
                 database.tell(session, SessionMessage::Drained).await?;
             }
         };
+        if let Some(staged) = staged {
+            database.let_go(staged);
+        }
         if takes_turns {
             // Nobody will come back under this name to use a turn that was kept for it.
             database.decide(Request { session, ticket: None, identity, act: Act::End }).await?;

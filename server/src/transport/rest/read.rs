@@ -25,15 +25,25 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
         let shown = Shown::Node(priority.map(leaf));
         return Ok(asked.style.respond(StatusCode::OK, &shown, None));
     }
-    let is_quick = tree.get(at).is_none_or(|node| is_at_most(node, &mut { QUICK }));
+    let is_quick = is_quick(tree.get(at));
     let (at, conditions, style) = (at.clone(), asked.conditions.clone(), asked.style.clone());
     let respond = move || respond(&tree, &at, &wanted, &conditions, &style);
-    if is_quick { Ok(respond()) } else { apart(move || Ok(respond())).await }
+    if is_quick {
+        return Ok(respond());
+    }
+    let answer = apart(move || Ok(respond())).await;
+    database.let_go_of_tree(published);
+    answer
 }
 
 /// What is spelled while others wait: so many nodes, or pieces of text of [`PIECE_BYTES`].
 const QUICK: usize = 2_000;
 const PIECE_BYTES: usize = 64;
+
+/// Whether what is there can be spelled while others wait. O(what can).
+pub(super) fn is_quick(node: Option<&Node>) -> bool {
+    node.is_none_or(|node| is_at_most(node, &mut { QUICK }))
+}
 
 /// Whether a node and all below it is at most so much. O(`left`).
 fn is_at_most(node: &Node, left: &mut usize) -> bool {

@@ -1,7 +1,7 @@
 //! Why a request is refused, in the words that clients know: the one place where statuses and texts are chosen.
 
 use super::answer::NO_CACHE;
-use crate::database::{FindError, Stopped};
+use crate::database::{FindError, StageError, Stopped};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -116,6 +116,15 @@ impl From<FindError> for Refused {
             FindError::Unknown { .. } => Self::new(StatusCode::NOT_FOUND, NO_DATABASE),
             FindError::TooMany { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
             FindError::Stopped(stopped) => stopped.into(),
+        }
+    }
+}
+
+impl From<StageError> for Refused {
+    fn from(error: StageError) -> Self {
+        match error {
+            StageError::Disk { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+            StageError::Stopped(stopped) => stopped.into(),
         }
     }
 }

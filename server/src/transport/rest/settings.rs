@@ -121,6 +121,7 @@ async fn store(server: &Server, asked: &Asked<()>, rules: Option<Arc<Ruleset>>) 
         session: server.databases.new_session(),
         identity: Identity::Admin,
         act: Act::Store { rules: rules.clone(), if_version },
+        staged: None,
         watched: None,
     };
     match exchange.run().await? {

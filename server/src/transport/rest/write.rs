@@ -1,13 +1,14 @@
 //! PUT, PATCH, POST and DELETE.
 
-use super::answer::Shown;
-use super::conditions::{NULL_ETAG, Tag, etag_of};
+use super::answer::{Shown, Style};
+use super::conditions::{Conditions, NULL_ETAG, Tag, etag_of};
 use super::exchange::{Done, Exchange};
-use super::read::leaf;
+use super::read::{is_quick, leaf};
 use super::refused::Refused;
 use super::{Asked, Server, apart};
 use crate::clock::now_ms;
 use crate::connection::REQUEST_NODES_MAX;
+use crate::log::WRITE_BYTES_MIN;
 use crate::study::Study;
 use axum::body::Body;
 use axum::http::header::CONTENT_LENGTH;
@@ -63,8 +64,12 @@ pub(super) async fn answer(
     body: Body,
 ) -> Result<Response, Refused> {
     check(method, asked)?;
-    let plan = match method {
-        Method::Delete => Plan { write: nothing(&asked.target), told: Told::Nothing },
+    let mut body_bytes = 0;
+    let (plan, write) = match method {
+        Method::Delete => {
+            let write = nothing(&asked.target);
+            (Plan { write: write.clone(), told: Told::Nothing }, write)
+        }
         Method::Put | Method::Patch | Method::Post => {
             let body = read_body(&asked.headers, body).await?;
             let child = match method {
@@ -74,11 +79,16 @@ pub(super) async fn answer(
                 Method::Put | Method::Patch | Method::Delete => None,
             };
             let target = asked.target.clone();
-            let is_quick = body.len() <= BODY_BYTES_QUICK;
-            let plan = move || plan(method, target, child, &body);
-            if is_quick { plan()? } else { apart(plan).await? }
+            body_bytes = body.len();
+            let plan = move || {
+                let plan = plan(method, target, child, &body)?;
+                let write = plan.write.clone();
+                Ok((plan, write))
+            };
+            if body_bytes <= BODY_BYTES_QUICK { plan()? } else { apart(plan).await? }
         }
     };
+    let is_short = body_bytes <= BODY_BYTES_QUICK;
     let database = server.databases.find(&asked.namespace).await?;
     let at = &asked.target.path;
     let published = database.published();
@@ -95,10 +105,12 @@ pub(super) async fn answer(
             let door = published.door().seen_by(Study::onlooker(study.as_deref()));
             let judged = door.read_again(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
             judged.map_err(|denied| Refused::denied(&denied))?;
-            return Ok(stale(asked, tree));
+            return stale(asked, tree).await;
         }
     };
-    let write = plan.write.clone();
+    database.let_go_of_tree(published);
+    let (write, staged) =
+        if body_bytes < WRITE_BYTES_MIN { (write, None) } else { database.stage(write).await? };
     let act = match expected {
         None => Act::Write(write),
         Some(hash) => Act::WriteIf { at: at.clone(), hash, write },
@@ -108,13 +120,26 @@ pub(super) async fn answer(
         session: server.databases.new_session(),
         identity: asked.identity.clone(),
         act,
+        staged,
         watched: is_pending(&plan.write).then(|| at.clone()),
     };
-    match exchange.run().await? {
-        Ok(Done { seen, .. }) => Ok(done(asked, &plan, &seen)),
-        Err(Refusal::Stale { .. }) => Ok(stale(asked, &database.published().tree)),
+    let outcome = match exchange.run().await? {
+        Ok(Done { seen, .. }) => {
+            let Asked { style, conditions, target, .. } = asked;
+            if is_short {
+                return Ok(done(style, conditions, &target.path, &plan, &seen));
+            }
+            // What was written, and what of it is not there any more, is dropped there, too.
+            let (style, conditions, at) = (style.clone(), conditions.clone(), at.clone());
+            return apart(move || Ok(done(&style, &conditions, &at, &plan, &seen))).await;
+        }
+        Err(Refusal::Stale { .. }) => stale(asked, &database.published().tree).await,
         Err(refusal) => Err(Refused::of_write(&refusal)),
+    };
+    if !is_short {
+        database.let_go(plan);
     }
+    outcome
 }
 
 /// Refuses what cannot go together (rest reference 4.2).
@@ -239,11 +264,11 @@ fn written(assignment: &Assignment, seen: &Snapshot) -> Option<Node> {
     }
 }
 
-fn done(asked: &Asked, plan: &Plan, seen: &Snapshot) -> Response {
+fn done(style: &Style, conditions: &Conditions, at: &Path, plan: &Plan, seen: &Snapshot) -> Response {
     let assignments = plan.write.assignments();
     let first = assignments.first().and_then(|assignment| written(assignment, seen));
     let etag = match plan.told {
-        _ if !asked.conditions.wants_tag => None,
+        _ if !conditions.wants_tag => None,
         Told::Value | Told::Name(_) => Some(etag_of(first.as_ref())),
         Told::Nothing => Some(NULL_ETAG.into()),
         Told::Parts => None,
@@ -253,11 +278,11 @@ fn done(asked: &Asked, plan: &Plan, seen: &Snapshot) -> Response {
         Told::Nothing => Shown::Node(None),
         Told::Name(key) => Shown::Name(key.clone()),
         Told::Parts => {
-            let part = |each: &Assignment| (name_of(each, &asked.target.path), written(each, seen));
+            let part = |each: &Assignment| (name_of(each, at), written(each, seen));
             Shown::Parts(assignments.iter().map(part).collect())
         }
     };
-    asked.style.respond(StatusCode::OK, &shown, etag.as_deref())
+    style.respond(StatusCode::OK, &shown, etag.as_deref())
 }
 
 /// The key by which an update names a place.
@@ -271,10 +296,14 @@ fn name_of(assignment: &Assignment, at: &Path) -> String {
 }
 
 /// The condition does not hold: what is there, for the client to try again (rest reference 4.2).
-fn stale(asked: &Asked, tree: &Snapshot) -> Response {
-    let node = tree.get(&asked.target.path).cloned();
-    let etag = etag_of(node.as_ref());
-    asked.style.respond(StatusCode::PRECONDITION_FAILED, &Shown::Node(node), Some(&etag))
+async fn stale(asked: &Asked, tree: &Snapshot) -> Result<Response, Refused> {
+    let (node, style) = (tree.get(&asked.target.path).cloned(), asked.style.clone());
+    let is_quick = is_quick(node.as_ref());
+    let respond = move || {
+        let etag = etag_of(node.as_ref());
+        Ok(style.respond(StatusCode::PRECONDITION_FAILED, &Shown::Node(node), Some(&etag)))
+    };
+    if is_quick { respond() } else { apart(respond).await }
 }
 
 #[cfg(test)]
