@@ -78,13 +78,15 @@ impl Shown {
 
     fn show(&self, source: &str, is_in_order: bool) {
         fs::write(&self.file, source).expect("a file to write");
-        let mut commands: Vec<&Command> = self.for_all.iter().collect();
-        if is_in_order {
+        // All formats for some of the documents: they take ten times as long as everything else together.
+        let formats = if source.len().is_multiple_of(8) { self.for_all.len() } else { 1 };
+        let mut commands: Vec<&Command> = self.for_all.iter().take(formats).collect();
+        if is_in_order && formats != 1 {
             commands.extend(&self.for_rules);
         }
         for command in commands {
             let (mut out, mut err) = (Vec::new(), Vec::new());
-            let exit = run(command, &mut out, &mut err);
+            let exit = run("hearth-rules", command, &mut out, &mut err);
             assert_ne!(exit, Exit::Trouble, "{}", String::from_utf8_lossy(&err));
             let out = String::from_utf8(out).expect("reports are text");
             assert!(!out.is_empty() && !out.contains('\u{1b}'), "a terminal would obey: {out}");
