@@ -26,7 +26,8 @@ pub struct Committer {
     onlooker: Option<Arc<dyn Onlooker>>,
     revision: Revision,
     tree: Snapshot,
-    armed: BTreeMap<SessionId, Armed>,
+    /// Shared with whoever writes a checkpoint: copied where a session goes on arming meanwhile.
+    armed: BTreeMap<SessionId, Arc<Armed>>,
     turns: Turns,
     /// Requests that wait for somebody else's turn, and all later ones of the same sessions.
     parked: Parked,
@@ -52,7 +53,7 @@ impl Committer {
         governing: Governing,
         revision: Revision,
         tree: Snapshot,
-        armed: BTreeMap<SessionId, Armed>,
+        armed: BTreeMap<SessionId, Arc<Armed>>,
     ) -> Self {
         let (turns, parked) = (Turns::default(), Parked::default());
         Self { governing, onlooker: None, revision, tree, armed, turns, parked }
@@ -110,8 +111,8 @@ impl Committer {
         &self.tree
     }
 
-    /// What is armed at the newest decided revision.
-    pub const fn armed(&self) -> &BTreeMap<SessionId, Armed> {
+    /// What is armed at the newest decided revision. A clone costs O(sessions), however much they have armed.
+    pub const fn armed(&self) -> &BTreeMap<SessionId, Arc<Armed>> {
         &self.armed
     }
 
@@ -296,7 +297,7 @@ impl Committer {
     /// that, each one that they take.
     fn end(&mut self, now_ms: i64, session: SessionId) -> (Step, Option<ArmingStep>) {
         self.turns.forget(session);
-        let Some(armed) = self.armed.get(&session).cloned() else {
+        let Some(armed) = self.armed.get(&session).map(|armed| Armed::clone(armed)) else {
             return (self.no_change(), None);
         };
         let identity = armed.identity().clone();
@@ -329,13 +330,12 @@ impl Committer {
         let session = arming.session;
         match &arming.step {
             ArmingStep::Arm(identity, write) => {
-                self.armed
-                    .entry(session)
-                    .or_insert_with(|| Armed::new(identity.clone()))
-                    .arm(identity, write);
+                let new = || Arc::new(Armed::new(identity.clone()));
+                Arc::make_mut(self.armed.entry(session).or_insert_with(new)).arm(identity, write);
             }
             ArmingStep::Disarm(at) => {
                 if let Some(armed) = self.armed.get_mut(&session) {
+                    let armed = Arc::make_mut(armed);
                     armed.disarm(at);
                     if armed.is_empty() {
                         self.armed.remove(&session);

@@ -2,6 +2,7 @@
 
 mod auth;
 mod checkpoint;
+mod checkpoint_log;
 mod clock;
 pub mod command;
 mod config;

@@ -646,6 +646,11 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
                 `31` is not allowed: a whole number of seconds from 1 to 30 is",
         ),
         (
+            "dev --memory --checkpoint-log 0",
+            "invalid value '0' for '--checkpoint-log <MIB>': \
+                `0` is not allowed: a whole number of MiB from 1 to 4096 is",
+        ),
+        (
             "dev --memory --allow-origin *",
             "invalid value '*' for '--allow-origin <ORIGIN>': `*` is not an origin: \
                 it looks like `http://localhost:5173`, without a path",
@@ -748,8 +753,8 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
         &format!("cannot read `{folder}`: Is a directory (os error 21)"),
     );
 
-    let known = "it knows `allow-origin`, `allow-remote`, `data`, `explain`, `keep-alive`, `listen`, `memory`, `port`, \
-        `public`, `rules`, `store`";
+    let known = "it knows `allow-origin`, `allow-remote`, `checkpoint-log`, `data`, `explain`, `keep-alive`, `listen`, \
+        `memory`, `port`, `public`, `rules`, `store`";
     let name = "`a/b` is not a database name: 1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
     for (number, (mode, text, expected)) in [
         (
@@ -776,6 +781,11 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
             "serve",
             "keep-alive = 0",
             ", line 1: invalid value: integer `0`, expected a whole number of seconds from 1 to 30",
+        ),
+        (
+            "dev",
+            "checkpoint-log = 4097",
+            ", line 1: invalid value: integer `4097`, expected a whole number of MiB from 1 to 4096",
         ),
         ("dev", "port = = 1", ", line 1: extra `=`, expected nothing"),
         ("serve", "\n\nnamespaces = ['a/b']", &format!(", line 3: {name}")),

@@ -90,9 +90,15 @@ impl Checkpoints {
         None
     }
 
-    /// Why checkpoints could not be used, in a sentence; empty, if none was there.
-    pub(crate) fn rejected(&self) -> String {
-        self.rejected.join("; ")
+    /// Why there is no checkpoint to begin with, or none but the one that stands for all before that group.
+    pub(crate) fn missing(&self, reached: Option<u64>) -> String {
+        let mut reasons = self.rejected.clone();
+        if let Some(reached) = reached {
+            reasons.push(format!("the newest that can be read stands for all before group {reached}"));
+        } else if reasons.is_empty() {
+            reasons.push("there is none in `checkpoints`".into());
+        }
+        reasons.join("; ")
     }
 
     /// Everything is known, so that a store that does not open, or of which nothing could be read, is begun anew with the
@@ -214,7 +220,9 @@ fn remove_leftover(folder: &Path) {
 /// Which store a folder says that it has; where that cannot be read, the one that is there.
 fn kind_of(folder: &Path) -> io::Result<Option<StoreKind>> {
     let text = match fs::read(folder.join(STORE)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(io::Error::new(error.kind(), format!("`{STORE}` cannot be read: {error}")));
+        }
         text => text.unwrap_or_default(),
     };
     if let Some(kind) = StoreKind::ALL.into_iter().find(|kind| text == text_of(*kind).as_bytes()) {
@@ -246,8 +254,13 @@ fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Also where something else has taken its place.
 fn remove_folder(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_dir() => fs::remove_file(path),
+        Ok(_) | Err(_) => fs::remove_dir_all(path),
+    };
+    match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         Err(_) | Ok(()) => Ok(()),
     }

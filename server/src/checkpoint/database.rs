@@ -11,12 +11,13 @@ use crate::log::codec::{
 use hearth_engine::{Armed, DatabaseId, OwnRules, Revision, SessionId};
 use hearth_tree::Write;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Debug, PartialEq)]
 pub(super) struct Record {
     pub(super) name: String,
     pub(super) revision: Revision,
-    pub(super) armed: BTreeMap<SessionId, Armed>,
+    pub(super) armed: BTreeMap<SessionId, Arc<Armed>>,
     pub(super) own_rules: OwnRules,
     /// In the order of their places.
     pub(super) chunks: Vec<ChunkRef>,
@@ -43,7 +44,7 @@ pub(super) fn seal(
     put_varint(&mut bytes, revision.get());
     // Who has nothing armed any more leaves nothing to remember.
     let armed = armed.iter().filter_map(|(session, armed)| {
-        let update = armed.clone().into_update()?;
+        let update = Armed::clone(armed).into_update()?;
         Some((session, armed.identity(), update))
     });
     let armed: Vec<_> = armed.collect();
@@ -87,12 +88,12 @@ pub(super) fn read(key: &[u8], value: &[u8], reference: RecordRef) -> Result<Rec
     Ok(Record { name, revision, armed, own_rules, chunks })
 }
 
-fn take_armed(source: &mut Source<'_>) -> Result<(SessionId, Armed), DecodeError> {
+fn take_armed(source: &mut Source<'_>) -> Result<(SessionId, Arc<Armed>), DecodeError> {
     let session = SessionId(source.varint("a session")?);
     let identity = take_identity(source)?;
     let mut armed = Armed::new(identity.clone());
     armed.arm(&identity, &take_write(source)?);
-    Ok((session, armed))
+    Ok((session, Arc::new(armed)))
 }
 
 fn take_chunk(source: &mut Source<'_>) -> Result<ChunkRef, DecodeError> {

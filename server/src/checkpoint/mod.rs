@@ -42,6 +42,7 @@ mod database;
 mod entry;
 mod fjall;
 mod growth;
+mod guarded;
 mod kind;
 mod load;
 mod manifest;

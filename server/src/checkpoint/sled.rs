@@ -4,6 +4,7 @@
 //! 1452), so that what it has confirmed can be cut off when the power fails. So after each flush every file and folder of
 //! it is synced again, which makes a checkpoint cost a few syncs more, and nobody waits for those.
 
+use super::chunk::Sizes;
 use super::store::{Batch, Store, StoreError};
 use ::sled::{Config, Db, Mode};
 use std::fs::{self, File};
@@ -11,6 +12,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const CACHE_BYTES: u64 = 16 << 20;
+/// It writes what is longer than a quarter of this into a file of its own, anew whenever it changes, and each of those is a
+/// sync more. A leaf of its tree holds up to 16 chunks: with its usual 512 KiB nearly every leaf was such a file, and a
+/// checkpoint of one chunk waited for dozens. Now only a value that is about as long has one.
+const SEGMENT_BYTES: usize = 8 << 20;
+const _: () = assert!(16 * Sizes::DEFAULT.joined_bytes_max() < SEGMENT_BYTES / 4);
 
 pub(super) struct SledStore {
     folder: PathBuf,
@@ -19,9 +25,9 @@ pub(super) struct SledStore {
 
 impl SledStore {
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
-        let config = Config::new().path(folder).cache_capacity(CACHE_BYTES).mode(Mode::LowSpace);
+        let config = Config::new().path(folder).cache_capacity(CACHE_BYTES).segment_size(SEGMENT_BYTES);
         // Flushed when a checkpoint is whole, and not by a clock.
-        let database = config.flush_every_ms(None).open()?;
+        let database = config.mode(Mode::LowSpace).flush_every_ms(None).open()?;
         Ok(Self { folder: folder.into(), database })
     }
 }

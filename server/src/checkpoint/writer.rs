@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-/// All databases at one moment. Cheap to make: trees are shared, not copied.
+/// All databases at one moment. Cheap to make, O(databases and sessions): trees and armed writes are shared, not copied.
 #[derive(Debug)]
 pub(crate) struct Capture {
     /// How often a server had begun on these data.
@@ -28,7 +28,7 @@ pub(crate) struct Captured {
     pub(crate) name: String,
     pub(crate) revision: Revision,
     pub(crate) tree: Snapshot,
-    pub(crate) armed: BTreeMap<SessionId, Armed>,
+    pub(crate) armed: BTreeMap<SessionId, Arc<Armed>>,
     pub(crate) own_rules: OwnRules,
 }
 
@@ -121,6 +121,7 @@ impl Writer {
     /// # Errors
     /// Those of the store.
     pub(crate) fn write(&mut self, position: Position, capture: Capture) -> Result<Written, StoreError> {
+        tracing::debug!("a checkpoint begins");
         if !self.is_swept {
             self.sweep()?;
             self.is_swept = true;
@@ -151,10 +152,12 @@ impl Writer {
         }
         let written = batches.finish()?;
         self.store.sync()?;
+        tracing::debug!("the entries of a checkpoint are durable");
         let databases = held.iter().map(|(&id, held)| (id, held.reference)).collect();
         let manifest = Manifest { generation, log: self.log, position, starts: capture.starts, databases };
         let slot = self.slot.map_or(Slot::First, Slot::other);
         self.put_manifest(slot, &manifest)?;
+        tracing::debug!("a checkpoint counts");
         // From here on it counts, and what only the one before the last needed is needed by none.
         self.slot = Some(slot);
         self.generation = generation;
@@ -248,6 +251,13 @@ impl Writer {
             Some(manifest) => load::load(&*self.store, slot, manifest).map(drop),
             None => Err(LoadError::Manifest(Damage::Other)),
         }
+    }
+
+    /// Puts something before the store.
+    #[cfg(test)]
+    pub(super) fn wrap(&mut self, wrap: impl FnOnce(Box<dyn Store>) -> Box<dyn Store>) {
+        let store = mem::replace(&mut self.store, Box::new(super::memory::MemoryStore::default()));
+        self.store = wrap(store);
     }
 
     /// The store, for who looks at what was written.

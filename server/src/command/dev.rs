@@ -5,6 +5,7 @@ use super::run::{Reloaded, RunError, Settled};
 use super::{Basics, LISTEN, address};
 use crate::auth::{Origin, Secret};
 use crate::checkpoint::StoreKind;
+use crate::checkpoint_log::CheckpointLog;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Dev, Mode, Reach};
@@ -41,6 +42,7 @@ struct File {
     memory: Option<bool>,
     data: Option<PathBuf>,
     store: Option<StoreKind>,
+    checkpoint_log: Option<CheckpointLog>,
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
@@ -56,6 +58,7 @@ impl Config for File {
     const KEYS: &'static [&'static str] = &[
         "allow-origin",
         "allow-remote",
+        "checkpoint-log",
         "data",
         "explain",
         "keep-alive",
@@ -94,10 +97,12 @@ impl Arguments {
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
         let store = basics.store.or(file.store);
         let explain = explain || file.explain.unwrap_or_default();
+        let checkpoint_log = basics.checkpoint_log.or(file.checkpoint_log).unwrap_or(CheckpointLog::DEFAULT);
         Ok(Settled {
             address,
             data,
             store,
+            checkpoint_log,
             keep_alive,
             mode: Mode::Dev(Dev { reach, allowed, rules, public, explain }),
             reloaded: Reloaded { rules: rules_file, tls: None },

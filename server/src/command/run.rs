@@ -5,6 +5,7 @@ use super::stored::stored_rules;
 use super::welcome::welcome;
 use crate::auth::SecretError;
 use crate::checkpoint::StoreKind;
+use crate::checkpoint_log::CheckpointLog;
 use crate::clock::now_ms;
 use crate::config::ConfigError;
 use crate::database::{Beginning, Databases, Stopped};
@@ -12,7 +13,7 @@ use crate::keep_alive::KeepAlive;
 use crate::log::{Data, DataError};
 use crate::mode::Mode;
 use crate::say::say;
-use crate::threads::{Threads, When};
+use crate::threads::Threads;
 use crate::transport::{PublicError, Server, Tls, TlsError, router, serve};
 use hearth_engine::LogError;
 use hearth_rules_cli::Trouble;
@@ -139,6 +140,7 @@ pub(super) struct Settled {
     pub(super) data: Option<PathBuf>,
     /// Where checkpoints are kept, if that was said.
     pub(super) store: Option<StoreKind>,
+    pub(super) checkpoint_log: CheckpointLog,
     pub(super) keep_alive: KeepAlive,
     pub(super) mode: Mode,
     pub(super) reloaded: Reloaded,
@@ -148,10 +150,10 @@ impl Settled {
     /// Reads the data, serves until a signal comes, and ends in order: no new connections, armed writes made, clients
     /// sent away so that they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, data, store, keep_alive, mode, reloaded } = self;
+        let Self { address, data, store, checkpoint_log, keep_alive, mode, reloaded } = self;
         let data = match data {
             None => Data::in_memory(),
-            Some(folder) => Data::open(&folder, mode.door(), now_ms(), store)?,
+            Some(folder) => Data::open(&folder, mode.door(), now_ms(), store, checkpoint_log)?,
         };
         // Held until everything is kept.
         let Data { lock: _lock, log, databases, checkpointing, starts, found } = data;
@@ -172,7 +174,7 @@ impl Settled {
         };
         let beginning = Beginning::new(&databases, starts);
         let stored = stored_rules(databases.values(), &mode.naming());
-        let checkpointing = checkpointing.map(|checkpointing| (checkpointing, When::DEFAULT));
+        let checkpointing = checkpointing.map(|checkpointing| (checkpointing, checkpoint_log));
         let studies = mode.studies().map(Arc::new);
         let (threads, running) = Threads::start(log, checkpointing, databases, beginning.shown(), studies)?;
         let health = threads.health.clone();

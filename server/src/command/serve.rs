@@ -5,6 +5,7 @@ use super::run::{Reloaded, RunError, Settled};
 use super::{Basics, address};
 use crate::auth::Secret;
 use crate::checkpoint::StoreKind;
+use crate::checkpoint_log::CheckpointLog;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Mode, Serve};
@@ -49,6 +50,7 @@ struct File {
     memory: Option<bool>,
     data: Option<PathBuf>,
     store: Option<StoreKind>,
+    checkpoint_log: Option<CheckpointLog>,
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
@@ -73,6 +75,7 @@ impl<'de> Deserialize<'de> for Name {
 impl Config for File {
     const KEYS: &'static [&'static str] = &[
         "admin-credential-file",
+        "checkpoint-log",
         "data",
         "keep-alive",
         "listen",
@@ -116,10 +119,12 @@ impl Arguments {
             address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
         let store = basics.store.or(file.store);
+        let checkpoint_log = basics.checkpoint_log.or(file.checkpoint_log).unwrap_or(CheckpointLog::DEFAULT);
         Ok(Settled {
             address,
             data,
             store,
+            checkpoint_log,
             keep_alive,
             mode: Mode::Serve(serve),
             reloaded: Reloaded { rules: rules_file, tls },

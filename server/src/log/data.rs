@@ -11,11 +11,12 @@
 //! files are all gone is not taken for a new one.
 
 use super::files::{FILE_MODE, Folder, make_folder, sync_folder};
-use super::recovery::{RecoverError, Recovered, recover, recover_behind};
+use super::recovery::{PUT_BACK, RecoverError, Recovered, recover, recover_behind};
 use super::replay::{Kept, Replay};
-use super::segment::{LogId, UNFINISHED, VERSION, VERSION_MIN, name_of};
+use super::segment::{HEAD_BYTES, LogId, UNFINISHED, VERSION, VERSION_MIN, name_of, sequence_of};
 use super::segment_log::{KeptLog, SegmentLog, Sizes};
 use crate::checkpoint::{Capture, Checkpoints, Restored, StoreKind, Writer};
+use crate::checkpoint_log::CheckpointLog;
 use crate::random::random_number;
 use hearth_engine::{DatabaseId, Door, LogError, LogStep, MemoryLog};
 use std::collections::BTreeMap;
@@ -95,6 +96,12 @@ pub enum DataError {
         /// The first name there.
         name: String,
     },
+    /// What says that it has data is gone.
+    #[error("the data in `{}` cannot be used: `{FORMAT}` is missing, and there is a log; {PUT_BACK}", .folder.display())]
+    NoFormat {
+        /// Where.
+        folder: PathBuf,
+    },
     /// It cannot be read or written.
     #[error("`{}` cannot be used for data: {error}", .path.display())]
     Io {
@@ -119,14 +126,16 @@ pub enum DataError {
         /// What is wrong.
         error: LogMistake,
     },
-    /// What the log began with is gone, and there is nothing in its place.
-    #[error("the data in `{}` cannot be used: {error}; the checkpoints that stood for what was before cannot be read: {reasons}", .folder.display())]
+    /// What the log began with was trimmed, and there is nothing in its place.
+    #[error("the data in `{}` cannot be used: the log begins with group {first} in `log/{file}`, and no checkpoint stands for all before that: {reasons}; {PUT_BACK}", .folder.display())]
     NoCheckpoint {
         /// Where.
         folder: PathBuf,
-        /// What is wrong with the log.
-        error: LogMistake,
-        /// What is wrong with each checkpoint.
+        /// The first file of the log.
+        file: String,
+        /// What it begins with.
+        first: u64,
+        /// What is wrong with the checkpoints.
         reasons: String,
     },
     /// The other store cannot be filled.
@@ -164,7 +173,7 @@ impl Data {
 
     /// Opens a folder of data, made if it is not there: reads the newest checkpoint that can be read and the log behind it,
     /// and makes the writes that were armed for the end of sessions, which have all ended. Checkpoints move to `store`, if
-    /// they are in another one.
+    /// they are in another one, and are written for so much log.
     ///
     /// # Errors
     /// [`DataError`]. What was kept is kept then; unless the log could not be written, nothing was changed at all.
@@ -173,8 +182,10 @@ impl Data {
         door: Door,
         now_ms: i64,
         store: Option<StoreKind>,
+        checkpoint_log: CheckpointLog,
     ) -> Result<Self, DataError> {
         let place = Place(folder);
+        let sizes = Sizes::between(checkpoint_log);
         make_folder(folder).map_err(|error| {
             let is_file = folder.exists() && !folder.is_dir();
             let words =
@@ -188,11 +199,11 @@ impl Data {
         let began = Instant::now();
         // Read again: until now it could still be made by another process.
         let (Format { id, version }, is_new) = match place.format()? {
-            None => (Format { id: place.make()?, version: VERSION }, true),
+            None => (Format { id: place.make(sizes)?, version: VERSION }, true),
             Some(format) => (format, false),
         };
         let Begun { mut log, log_bytes, mut replay, mut checkpoints, has_checkpoint } =
-            place.begin(id, door, store)?;
+            place.begin(id, door, store, sizes)?;
         if version < VERSION {
             // Before anything is written that an older program would not know.
             place.write_format(id).map_err(|error| place.io(FORMAT, error))?;
@@ -278,20 +289,32 @@ impl Place<'_> {
     /// Nothing may be there but what is left where making it was interrupted.
     fn check_empty(self) -> Result<(), DataError> {
         let foreign = |name: String| DataError::Foreign { folder: self.0.into(), name };
-        for name in names(self.0).map_err(|error| self.io(".", error))? {
-            if name != LOCK && name != FORMAT_UNFINISHED && name != LOG && !NOT_OURS.contains(&&*name) {
-                return Err(foreign(name));
-            }
-        }
         let log = match names(&self.0.join(LOG)) {
             Ok(names) => names,
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(self.io(LOG, error)),
         };
-        match log.into_iter().find(|name| *name != UNFINISHED && *name != name_of(1)) {
-            None => Ok(()),
-            Some(name) => Err(foreign(format!("{LOG}/{name}"))),
+        for name in log.iter().filter(|name| *name != UNFINISHED) {
+            if sequence_of(name).is_none() {
+                return Err(foreign(format!("{LOG}/{name}")));
+            }
+            if *name != name_of(1) || self.is_used(name)? {
+                return Err(DataError::NoFormat { folder: self.0.into() });
+            }
         }
+        let ours = |name: &str| name == LOCK || name == FORMAT_UNFINISHED || name == LOG;
+        let mut names = names(self.0).map_err(|error| self.io(".", error))?.into_iter();
+        match names.find(|name| !ours(name) && !NOT_OURS.contains(&&**name)) {
+            None => Ok(()),
+            Some(name) => Err(foreign(name)),
+        }
+    }
+
+    /// Whether something was ever appended to a segment.
+    fn is_used(self, name: &str) -> Result<bool, DataError> {
+        let name = format!("{LOG}/{name}");
+        let segment = fs::read(self.0.join(&name)).map_err(|error| self.io(&name, error))?;
+        Ok(segment.iter().skip(HEAD_BYTES).any(|&byte| byte != 0))
     }
 
     fn lock(self) -> Result<File, DataError> {
@@ -306,7 +329,13 @@ impl Place<'_> {
     }
 
     /// Reads the newest checkpoint that can be read, and the log behind it; without any, the whole log.
-    fn begin(self, id: LogId, door: Door, store: Option<StoreKind>) -> Result<Begun, DataError> {
+    fn begin(
+        self,
+        id: LogId,
+        door: Door,
+        store: Option<StoreKind>,
+        sizes: Sizes,
+    ) -> Result<Begun, DataError> {
         let mut checkpoints = Checkpoints::open(self.0.join(CHECKPOINTS), id, store)
             .map_err(|error| self.io(CHECKPOINTS, error))?;
         let restored = checkpoints.restore();
@@ -322,18 +351,18 @@ impl Place<'_> {
         };
         let files = Folder::new(self.0.join(LOG));
         let see = |record| replay.see(record);
+        let reached = position.map(|position| position.sequence);
         let recovered = match position {
-            None => recover(files, id, Sizes::DEFAULT, see),
-            Some(position) => recover_behind(files, id, Sizes::DEFAULT, position, see),
+            None => recover(files, id, sizes, see),
+            Some(position) => recover_behind(files, id, sizes, position, see),
         };
         let Recovered { log, bytes, cut } = recovered.map_err(|error| {
-            let (folder, reasons) = (self.0.into(), checkpoints.rejected());
-            let has_no_beginning = matches!(error, RecoverError::NoBeginning { .. });
-            let error = LogMistake(error.into());
-            if has_no_beginning && !reasons.is_empty() {
-                DataError::NoCheckpoint { folder, error, reasons }
+            let folder = self.0.into();
+            if let RecoverError::NoBeginning { file, first } = error {
+                let reasons = checkpoints.missing(reached);
+                DataError::NoCheckpoint { folder, file, first, reasons }
             } else {
-                DataError::Log { folder, error }
+                DataError::Log { folder, error: LogMistake(error.into()) }
             }
         })?;
         if let Some(cut) = &cut {
@@ -351,12 +380,12 @@ impl Place<'_> {
     }
 
     /// An empty log, and the file that says that there is one.
-    fn make(self) -> Result<LogId, DataError> {
+    fn make(self, sizes: Sizes) -> Result<LogId, DataError> {
         let log = self.0.join(LOG);
         make_folder(&log).map_err(|error| self.io(LOG, error))?;
         let id = random_number().map_err(|error| self.io(FORMAT, error.into()))?;
         let id = LogId(id.to_be_bytes());
-        SegmentLog::begin(Folder::new(log), id, Sizes::DEFAULT).map_err(|error| self.io(LOG, error))?;
+        SegmentLog::begin(Folder::new(log), id, sizes).map_err(|error| self.io(LOG, error))?;
         self.write_format(id).map_err(|error| self.io(FORMAT, error))?;
         Ok(id)
     }

@@ -44,6 +44,8 @@ mod trim;
 
 pub(crate) use data::DataError;
 pub(crate) use data::{Checkpointing, Data, Found};
+#[cfg(test)]
+pub(crate) use files::{Files, Folder};
 pub(crate) use group::Position;
 pub(crate) use replay::Kept;
 pub(crate) use segment::LogId;

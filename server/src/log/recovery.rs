@@ -64,7 +64,7 @@ pub(crate) enum RecoverError {
 }
 
 /// What can be done.
-const PUT_BACK: &str = "put the folder back from a copy, or move it away to begin with nothing";
+pub(super) const PUT_BACK: &str = "put the folder back from a copy, or move it away to begin with nothing";
 
 /// Why a record cannot be, though its bytes are those that were written.
 #[derive(Debug, thiserror::Error)]

@@ -5,6 +5,7 @@ use super::group::{self, HEADER_BYTES, Position};
 use super::record::{TooLong, put_entry, put_sealed, put_staged, put_started, put_stopped};
 use super::segment::{HEAD_BYTES, Head, LogId, UNFINISHED, name_of};
 use super::staging::{Bounds, PartFile, Registry, Staging, name_of_part, name_of_staged};
+use crate::checkpoint_log::CheckpointLog;
 use hearth_engine::{Entry, Log, LogError, MemoryLog};
 use std::io;
 
@@ -23,6 +24,14 @@ pub(crate) struct Sizes {
 impl Sizes {
     pub(crate) const DEFAULT: Self =
         Self { segment_bytes_min: 1 << 20, segment_bytes_max: 16 << 20, group_bytes_max: 16 << 20 };
+
+    /// Those that fit to checkpoints after so much log: what is trimmed are whole segments, so some of them lie between two
+    /// checkpoints.
+    pub(super) fn between(checkpoints: CheckpointLog) -> Self {
+        let segment_bytes_max =
+            (checkpoints.bytes() / 4).clamp(Self::DEFAULT.segment_bytes_min, Self::DEFAULT.segment_bytes_max);
+        Self { segment_bytes_max, ..Self::DEFAULT }
+    }
 }
 
 /// What is kept of the buffer between groups.

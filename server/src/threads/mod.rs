@@ -11,10 +11,10 @@ mod publisher;
 mod reclaim;
 
 use crate::checkpoint::Captured;
+use crate::checkpoint_log::CheckpointLog;
 use crate::log::{Checkpointing, Kept, KeptLog, Staging};
 use crate::study::Studies;
 use arc_swap::ArcSwap;
-pub(crate) use checkpoint::When;
 use checkpoint::{LogBytes, Marked};
 use hearth_engine::{
     DatabaseId, Decided, Delivery, Door, Durable, Identity, Listen, Published, Request, SessionId, Tag,
@@ -126,7 +126,7 @@ impl Threads {
     /// Starts them on what was kept. They end when nobody can tell them anything any more.
     pub(crate) fn start(
         log: Box<dyn KeptLog + Send>,
-        checkpointing: Option<(Checkpointing, When)>,
+        checkpointing: Option<(Checkpointing, CheckpointLog)>,
         kept: BTreeMap<DatabaseId, Kept>,
         shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
         studies: Option<Arc<Studies>>,

@@ -8,8 +8,17 @@ pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     pub(crate) fn new(name: &str) -> Self {
-        let path =
-            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("data-{name}-{}", std::process::id()));
+        Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")), name)
+    }
+
+    /// In memory where the system has such a place: for what is about files and not about the disk, and makes hundreds.
+    pub(crate) fn in_memory(name: &str) -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Self::within(memory, name) } else { Self::new(name) }
+    }
+
+    fn within(folder: &Path, name: &str) -> Self {
+        let path = folder.join(format!("data-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what helps tests may end them")]
 
 mod checkpoints;
+mod damage;
 mod folder;
 mod full_disk;
 mod rules;

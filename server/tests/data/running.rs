@@ -38,19 +38,21 @@ impl Running {
 
     /// Returns when it listens.
     pub(crate) fn of(command: &mut Command) -> Self {
+        Self::try_of(command).unwrap_or_else(|(code, said)| panic!("it ended with {code:?}:\n{said}"))
+    }
+
+    /// The same; or its exit code and all that it has said, where it ends instead.
+    pub(crate) fn try_of(command: &mut Command) -> Result<Self, (Option<i32>, String)> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (say, saying) = channel();
         let stderr = child.stderr.take().unwrap();
         std::thread::spawn(move || listen(stderr, |line| say.send(line).is_ok()));
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://").map(str::to_owned);
-        let mut running = Self { child, address: String::new(), said: String::new(), saying };
-        running.address = address.unwrap_or_else(|| {
-            running.child.wait().unwrap();
-            running.says("listening").to_owned()
-        });
-        running
+        match line.trim_end().strip_prefix("listening on http://") {
+            Some(address) => Ok(Self { child, address: address.into(), said: String::new(), saying }),
+            None => Err((child.wait().unwrap().code(), saying.iter().collect())),
+        }
     }
 
     /// Waits until it has said this on standard error; all that it has said by then, in whole lines.

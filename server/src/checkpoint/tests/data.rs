@@ -1,9 +1,10 @@
 //! Whole folders of data, with their log, from one server to the next.
 
 use super::super::kind::StoreKind;
-use super::super::writer::Capture;
-use super::folder::{Temporary, copy, files};
+use super::super::writer::{Capture, Written};
+use super::folder::Temporary;
 use super::{Act, RULES, leaves, number, path, text};
+use crate::checkpoint_log::CheckpointLog;
 use crate::log::{Checkpointing, Data, DataError, Found, Kept, KeptLog, trim};
 use hearth_engine::{
     Act as Asked, Committer, DatabaseId, Decided, Door, Entry, Identity, Log, LogStep, OwnRules, Request,
@@ -12,28 +13,28 @@ use hearth_engine::{
 use hearth_rules::Ruleset;
 use hearth_tree::{Assignment, Draft, Snapshot, Write};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A server without its threads.
-struct Life {
+pub(super) struct Life {
     _lock: Option<File>,
-    log: LogStep<Box<dyn KeptLog + Send>>,
+    pub(super) log: LogStep<Box<dyn KeptLog + Send>>,
     databases: BTreeMap<DatabaseId, Kept>,
-    checkpointing: Option<Checkpointing>,
+    pub(super) checkpointing: Option<Checkpointing>,
     found: Found,
 }
 
 impl Life {
-    fn begin(folder: &Path, store: Option<StoreKind>) -> Result<Self, DataError> {
+    pub(super) fn begin(folder: &Path, store: Option<StoreKind>) -> Result<Self, DataError> {
         let Data { lock, log, databases, checkpointing, found, .. } =
-            Data::open(folder, Door::Open, 0, store)?;
+            Data::open(folder, Door::Open, 0, store, CheckpointLog::DEFAULT)?;
         Ok(Self { _lock: lock, log: LogStep::new(log), databases, checkpointing, found })
     }
 
-    fn act(&mut self, database: u64, act: &Act) {
+    pub(super) fn act(&mut self, database: u64, act: &Act) {
         let write = match act {
             Act::Set(at, node) => Assignment::value(at.clone(), Some(Draft::from(node.clone()))),
             Act::Delete(at) => Assignment::value(at.clone(), None),
@@ -46,7 +47,7 @@ impl Life {
         self.ask(database, Asked::Write(Write::Set(write.unwrap())));
     }
 
-    fn ask(&mut self, database: u64, act: Asked) {
+    pub(super) fn ask(&mut self, database: u64, act: Asked) {
         let (database, name) = (DatabaseId(database), format!("database-{database}"));
         let made = (!self.databases.contains_key(&database)).then(|| name.clone());
         let kept = self.databases.entry(database).or_insert_with(|| {
@@ -60,18 +61,22 @@ impl Life {
         assert_eq!(self.log.stopped(), None);
     }
 
-    fn checkpoint(&mut self) {
+    pub(super) fn checkpoint(&mut self) {
+        if let Some(position) = self.write_checkpoint().trim {
+            trim(&self.checkpointing.as_ref().unwrap().log, position.sequence, 0).unwrap();
+        }
+    }
+
+    /// Without trimming the log.
+    pub(super) fn write_checkpoint(&mut self) -> Written {
         let databases = self.databases.iter().map(|(&id, kept)| (id, kept.captured())).collect();
         let checkpointing = self.checkpointing.as_mut().unwrap();
         let capture = Capture { starts: checkpointing.starts, databases };
         let (position, _) = self.log.log().end_position().unwrap();
-        let written = checkpointing.writer.write(position, capture).unwrap();
-        if let Some(position) = written.trim {
-            trim(&checkpointing.log, position.sequence, 0).unwrap();
-        }
+        checkpointing.writer.write(position, capture).unwrap()
     }
 
-    fn holds(&self) -> Holds {
+    pub(super) fn holds(&self) -> Holds {
         let hold = |(id, kept): (&DatabaseId, &Kept)| {
             let Kept { name, committer } = kept;
             let own = committer.governing().own().clone();
@@ -86,7 +91,7 @@ impl Life {
     }
 }
 
-type Holds = Vec<(
+pub(super) type Holds = Vec<(
     u64,
     String,
     u64,
@@ -96,19 +101,19 @@ type Holds = Vec<(
 )>;
 
 /// So long that a few of them fill a segment, and another one each time.
-fn long() -> Act {
+pub(super) fn long() -> Act {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
     Act::Set(path("/long"), text(&format!("{number:08}").repeat(50 << 10)))
 }
 
-fn small(at: u64) -> Act {
+pub(super) fn small(at: u64) -> Act {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let number_of = i64::try_from(MADE.fetch_add(1, Ordering::Relaxed)).unwrap();
     Act::Set(path(&format!("/small/{at}")), number(number_of))
 }
 
-fn has_first_segment(folder: &Path) -> bool {
+pub(super) fn has_first_segment(folder: &Path) -> bool {
     folder.join("log/00000000000000000001.log").exists()
 }
 
@@ -185,101 +190,6 @@ fn checkpoints_move_to_the_store_that_is_asked_for() {
         let own = Life::begin(folder.path(), asked).unwrap();
         assert_eq!(own.holds(), expected, "{asked:?}");
         assert_eq!((is_there("fjall"), is_there("sled")), (fjall, sled), "{asked:?}");
-    }
-}
-
-/// Two checkpoints and something behind; the log with its beginning or without.
-fn prepare(store: StoreKind, is_trimmed: bool) -> (Temporary, Holds) {
-    let folder = Temporary::new();
-    let mut own = Life::begin(folder.path(), Some(store)).unwrap();
-    for at in 0..3 {
-        if is_trimmed {
-            for _ in 0..3 {
-                own.act(0, &long());
-            }
-        }
-        own.act(0, &small(at));
-        own.act(1, &small(at));
-        own.act(1, &Act::Store((at != 1).then_some(RULES)));
-        own.checkpoint();
-    }
-    own.act(0, &small(100));
-    let holds = own.holds();
-    own.log.end().unwrap();
-    drop(own.checkpointing);
-    assert_eq!(has_first_segment(folder.path()), !is_trimmed);
-    (folder, holds)
-}
-
-/// Everything is there, or a sentence says why not.
-fn check(damage: &str, folder: &Path, expected: &Holds, has_log: bool) -> &'static str {
-    match Life::begin(folder, None) {
-        Ok(own) => {
-            assert!(own.holds() == *expected, "{damage}: something else is there");
-            "recovered"
-        }
-        Err(error) => {
-            let error = error.to_string();
-            assert!(error.contains("cannot be used"), "{damage}: {error}");
-            assert!(!has_log, "{damage}: the log tells everything, and yet: {error}");
-            "refused"
-        }
-    }
-}
-
-#[test]
-fn damage_to_the_files_of_a_store_is_made_good_or_refused() {
-    let mut seen = BTreeMap::<_, usize>::new();
-    for store in StoreKind::ALL {
-        for is_trimmed in [false, true] {
-            let (whole, expected) = prepare(store, is_trimmed);
-            let checkpoints = whole.path().join("checkpoints");
-            let mut see = |damage: String, change: &dyn Fn(&Path)| {
-                let damaged = Temporary::new();
-                copy(whole.path(), damaged.path());
-                change(&damaged.path().join("checkpoints"));
-                let outcome = check(&format!("{store}, {damage}"), damaged.path(), &expected, !is_trimmed);
-                *seen.entry((store.name(), is_trimmed, outcome)).or_default() += 1;
-            };
-            see("nothing".into(), &|_| {});
-            see("all of it removed".into(), &|folder| fs::remove_dir_all(folder).unwrap());
-            for file in files(&checkpoints) {
-                let name = file.display();
-                see(format!("{name} removed"), &|folder| fs::remove_file(folder.join(&file)).unwrap());
-                let bytes = fs::read(checkpoints.join(&file)).unwrap();
-                for cut in [0, bytes.len() / 2, bytes.len().saturating_sub(1)] {
-                    see(format!("{name} cut to {cut}"), &|folder| {
-                        fs::write(folder.join(&file), &bytes[..cut]).unwrap();
-                    });
-                }
-                // Not only zeros behind what was written.
-                let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-                for part in 0..5 {
-                    let at = end * part / 5;
-                    see(format!("{name} byte {at} of {end}"), &|folder| {
-                        let mut bytes = bytes.clone();
-                        if let Some(byte) = bytes.get_mut(at) {
-                            *byte ^= 0x10;
-                        }
-                        fs::write(folder.join(&file), bytes).unwrap();
-                    });
-                }
-            }
-        }
-    }
-    let outcomes: Vec<_> = seen.keys().map(|(_, is_trimmed, outcome)| (*is_trimmed, *outcome)).collect();
-    assert!(outcomes.contains(&(true, "refused")), "{seen:?}");
-    assert!(outcomes.contains(&(true, "recovered")), "{seen:?}");
-}
-
-#[test]
-fn a_log_that_does_not_reach_a_checkpoint_is_refused() {
-    for store in StoreKind::ALL {
-        let (folder, _) = prepare(store, true);
-        let last = files(&folder.path().join("log")).into_iter().max().unwrap();
-        fs::remove_file(folder.path().join("log").join(last)).unwrap();
-        let error = Life::begin(folder.path(), None).err().unwrap().to_string();
-        assert!(error.contains("cannot be used"), "{error}");
     }
 }
 

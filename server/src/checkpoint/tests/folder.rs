@@ -1,6 +1,6 @@
 //! Folders of data on a real disk.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +10,21 @@ pub(super) struct Temporary(PathBuf);
 
 impl Temporary {
     pub(super) fn new() -> Self {
+        Self::within(&std::env::temp_dir())
+    }
+
+    fn within(folder: &Path) -> Self {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let name = format!("hearth-checkpoint-{}-{}", process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
+        let path = folder.join(name);
         fs::create_dir_all(&path).unwrap();
         Self(path)
+    }
+
+    /// In memory where the system has such a place: for what is about files and not about the disk, and makes thousands.
+    pub(super) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Self::within(memory) } else { Self::new() }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -49,9 +59,37 @@ fn add_files(top: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 pub(super) fn copy(from: &Path, to: &Path) {
-    for file in files(from) {
-        let copied = to.join(&file);
-        fs::create_dir_all(copied.parent().unwrap()).unwrap();
-        fs::copy(from.join(&file), copied).unwrap();
+    Image::of(from).put(to);
+}
+
+/// What is in a folder. Zeros at the end of files are not kept: stores make files that are nearly nothing else.
+pub(super) struct Image(Vec<Copied>);
+
+struct Copied {
+    name: PathBuf,
+    /// Without the zeros.
+    bytes: Vec<u8>,
+    len: u64,
+}
+
+impl Image {
+    pub(super) fn of(folder: &Path) -> Self {
+        let copied = |name: PathBuf| {
+            let mut bytes = fs::read(folder.join(&name)).unwrap();
+            let len = bytes.len() as u64;
+            bytes.truncate(bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1));
+            bytes.shrink_to_fit();
+            Copied { name, bytes, len }
+        };
+        Self(files(folder).into_iter().map(copied).collect())
+    }
+
+    pub(super) fn put(&self, folder: &Path) {
+        for Copied { name, bytes, len } in &self.0 {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, bytes).unwrap();
+            OpenOptions::new().write(true).open(path).unwrap().set_len(*len).unwrap();
+        }
     }
 }

@@ -3,10 +3,12 @@
 mod crash;
 mod damage;
 mod data;
+mod files;
 mod folder;
 mod history;
 mod parts;
 mod rows;
+mod steps;
 
 use super::chunk::Sizes;
 use super::load::{self, Loaded};
@@ -23,6 +25,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const LOG: LogId = LogId([7; 16]);
 
@@ -148,13 +151,13 @@ impl Databases {
 }
 
 /// What is armed at a revision: something else at each.
-fn armed(revision: u64) -> BTreeMap<SessionId, Armed> {
+fn armed(revision: u64) -> BTreeMap<SessionId, Arc<Armed>> {
     let session = SessionId(revision);
     let mut armed = Armed::new(Identity::Admin);
     let now = Draft::leaf(Pending::Server(ServerValue::Timestamp), None);
     let write = Write::Set(Assignment::value(path(&format!("/left/{revision}")), Some(now)).unwrap());
     armed.arm(&Identity::Admin, &write);
-    [(session, armed)].into()
+    [(session, Arc::new(armed))].into()
 }
 
 fn position(sequence: u64) -> Position {
@@ -189,9 +192,10 @@ fn is(loaded: &Loaded, databases: &Databases) -> bool {
 }
 
 /// What is armed, and as whom.
-fn updates(armed: &BTreeMap<SessionId, Armed>) -> Vec<(SessionId, Identity, Option<Update>)> {
-    let update =
-        |(&id, armed): (&SessionId, &Armed)| (id, armed.identity().clone(), armed.clone().into_update());
+fn updates(armed: &BTreeMap<SessionId, Arc<Armed>>) -> Vec<(SessionId, Identity, Option<Update>)> {
+    let update = |(&id, armed): (&SessionId, &Arc<Armed>)| {
+        (id, armed.identity().clone(), Armed::clone(armed).into_update())
+    };
     armed.iter().map(update).collect()
 }
 
