@@ -1,12 +1,13 @@
 // Power cuts: a server writes to a file system of its own, and at a moment that nobody has chosen everything that has not
 // reached the device is gone. A second server begins on what the device held, and everything that was confirmed is there.
 //
-//   node tests/crash/power-cut.mjs [ROUNDS]     5 if nothing is said; as root, on Linux
+//   node tests/crash/power-cut.mjs [ROUNDS]     with each store, 5 if nothing is said; as root, on Linux
 //
 // How: the file system is in an image behind a loop device. What the server has written and not synced is in the memory of
 // the system and not in the image, so a copy of the image is what a cut leaves. The server is stopped while the copy is
 // made: what it has in the kernel may still arrive, in any order, and nothing comes after it. Then the copy is mounted,
 // and goes through the recovery of the file system and of the server. Each round goes on with what the one before has left.
+// Checkpoints are written and the log is trimmed all the time, and some cuts are aimed at each part of that.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -15,6 +16,8 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { OFTEN, PARTS, Tally } from '../sdk-js/checkpoints.js';
 import { HEARTH, start } from '../sdk-js/program.js';
 
 const ROUNDS = Number(process.argv[2] ?? 5);
@@ -39,9 +42,10 @@ function obstacle() {
 
 /** A server on a folder. */
 class Server {
-  static async start(folder) {
+  static async start(folder, store) {
     const server = new Server();
-    server.program = await start(HEARTH, ['dev', '--port', '0', '--data', folder]);
+    const options = [...OFTEN.options, '--store', store, '--data', folder];
+    server.program = await start(HEARTH, ['dev', '--port', '0', ...options], { env: OFTEN.env });
     server.agent = new Agent({ keepAlive: true });
     return server;
   }
@@ -69,101 +73,117 @@ class Server {
   }
 }
 
-/** What has been confirmed: by writer, how far it has come. Each write of a writer is at two places at once. */
-const confirmed = Array(WRITERS).fill(0);
-/** The next write of each; one that was not confirmed may be there all the same, and is never made again. */
-const made = Array(WRITERS).fill(0);
+/** What one client writes, one after the other: each write is at three places at once, and fills the log. */
+class Writer {
+  /** Numbers of the writes that must be there; no others may be. */
+  confirmed = new Set();
+  /** The one of which nobody knows yet. */
+  underWay = undefined;
+  made = 0;
 
-const text = (writer, n) => `${writer}.${n} `.repeat((n * 37) % 300);
+  constructor(name) {
+    this.name = name;
+  }
 
-async function write(server, writer) {
-  for (;;) {
-    made[writer] += 1;
-    const n = made[writer];
-    const body = { [`left/${writer}/k${n}`]: text(writer, n), [`right/${writer}/k${n}`]: n };
-    try {
-      await server.ask('PATCH', '/.json?print=silent', JSON.stringify(body));
-    } catch {
-      return;
+  #left(n) {
+    return `${this.name}.${n} `.repeat((n * 37) % 300);
+  }
+
+  /** Overwritten by every write. */
+  #newest(n) {
+    return `${n} `.repeat(2_000 + ((n * 37) % 5_000));
+  }
+
+  /** Until the server does not answer any more. */
+  async write(server) {
+    for (;;) {
+      this.made += 1;
+      const n = this.made;
+      this.underWay = n;
+      const { name } = this;
+      const body = { [`left/${name}/k${n}`]: this.#left(n), [`right/${name}/k${n}`]: n, [`newest/${name}`]: this.#newest(n) };
+      try {
+        await server.ask('PATCH', '/.json?print=silent', JSON.stringify(body));
+      } catch {
+        return;
+      }
+      this.confirmed.add(n);
+      this.underWay = undefined;
     }
-    confirmed[writer] = n;
+  }
+
+  /** Everything confirmed is there, whatever else was not, and nothing is half there. */
+  check(tree, when) {
+    const [left, right] = [tree?.left?.[this.name] ?? {}, tree?.right?.[this.name] ?? {}];
+    if (this.underWay !== undefined && right[`k${this.underWay}`] !== undefined) this.confirmed.add(this.underWay);
+    this.underWay = undefined;
+    const numbers = [...this.confirmed];
+    const expected = (value) => Object.fromEntries(numbers.map((n) => [`k${n}`, value(n)]));
+    const newest = numbers.length === 0 ? undefined : this.#newest(Math.max(...numbers));
+    const isWhole = isDeepStrictEqual(right, expected((n) => n)) && isDeepStrictEqual(left, expected((n) => this.#left(n)));
+    if (isWhole && tree?.newest?.[this.name] === newest) return;
+    const there = (side) => (n) => side[`k${n}`] !== undefined;
+    assert.fail(
+      `${when}: of ${this.name} ${numbers.length} writes should be there; missing: `
+        + `left ${numbers.filter((n) => !there(left)(n))}, right ${numbers.filter((n) => !there(right)(n))}; `
+        + `there are ${Object.keys(left).length} left, ${Object.keys(right).length} right, `
+        + `and the newest is ${tree?.newest?.[this.name]?.slice(0, 10)} instead of ${newest?.slice(0, 10)}`,
+    );
   }
 }
 
-/** Everything confirmed is there and nothing is half there. Returns what is there. */
-function check(tree, lost, when) {
-  const there = {};
-  for (let writer = 0; writer < WRITERS; writer += 1) {
-    const left = tree?.left?.[writer] ?? {};
-    const right = tree?.right?.[writer] ?? {};
-    const keys = Object.keys(right);
-    for (let n = 1; n <= made[writer]; n += 1) {
-      const isThere = right[`k${n}`] === n;
-      assert.ok(isThere || lost[writer].has(n), `${when}: write ${n} of ${writer} was confirmed and is gone`);
-      if (isThere) assert.equal(left[`k${n}`], text(writer, n), `${when}: half of write ${n} of ${writer}`);
-      if (!isThere) assert.equal(left[`k${n}`], undefined, `${when}: half of write ${n} of ${writer}`);
-    }
-    assert.ok(keys.length <= made[writer], `${when}: more than was ever written`);
-    there[writer] = keys.length;
-  }
-  return there;
-}
-
-async function main() {
-  const why = obstacle();
-  if (why) {
-    console.log(`power-cut: left out: ${why}`);
-    return;
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'hearth-power-'));
+/** Cuts the power under a server with this store. */
+async function cut(store, folder) {
   const [image, copy, first, second] = ['image', 'copy', 'first', 'second'].map((name) => join(folder, name));
-  const lost = Array.from({ length: WRITERS }, () => new Set());
-  let cuts = 0;
+  const writers = Array.from({ length: WRITERS }, (_, at) => new Writer(`w${at}`));
+  const tally = new Tally();
+  const parts = Object.keys(PARTS);
+  let unfinished = 0;
+  let rounds = 0;
   let server;
-  let again;
   [first, second].forEach((at) => mkdirSync(at));
-  run('truncate', '-s', '256M', image);
+  run('truncate', '-s', '512M', image);
   run('mkfs.ext4', '-q', '-F', image);
   try {
-    for (let round = 1; round <= ROUNDS; round += 1) {
+    while (rounds < ROUNDS || (tally.missing.length !== 0 && rounds < 4 * ROUNDS)) {
+      rounds += 1;
       run('mount', '-o', 'loop', image, first);
-      server = await Server.start(join(first, 'data'));
-      const writing = confirmed.map((_, writer) => write(server, writer));
-      await after(30 + Math.random() * 1_200);
+      server = await Server.start(join(first, 'data'), store);
+      const writing = writers.map((writer) => writer.write(server));
+      // Every second one at a moment that nobody has chosen, and more than that only where none has fallen yet.
+      const aimed = rounds % 2 === 0 ? parts[(rounds / 2) % parts.length] : undefined;
+      const part = rounds <= ROUNDS ? aimed : tally.missing[0];
+      if (part) await server.program.hears(PARTS[part]);
+      else await after(30 + Math.random() * 1_200);
       server.program.signal('SIGSTOP');
-      const confirmedThen = [...confirmed];
-      const madeThen = [...made];
+      // What is answered was sent before, so it must be in the copy.
       run('cp', '--sparse=always', image, copy);
       await server.kill();
       await Promise.all(writing);
+      const fell = tally.add(server.program.said());
       run('umount', first);
 
       run('mount', '-o', 'loop', copy, second);
-      again = await Server.start(join(second, 'data'));
-      cuts += /is cut/.test(again.program.said()) ? 1 : 0;
-      const tree = JSON.parse(await again.ask('GET', '/.json'));
-      for (let writer = 0; writer < WRITERS; writer += 1) {
-        for (let n = confirmedThen[writer] + 1; n <= made[writer]; n += 1) lost[writer].add(n);
-        confirmed[writer] = made[writer];
-      }
-      const there = check(tree, lost, `round ${round}`);
+      server = await Server.start(join(second, 'data'), store);
+      unfinished += /is cut/.test(server.program.said()) ? 1 : 0;
+      const tree = JSON.parse(await server.ask('GET', '/.json'));
+      writers.forEach((writer) => writer.check(tree, `${store}, round ${rounds}`));
       // What was found is shown, and stays: after an end without warning it is the same again.
-      await again.kill();
-      again = await Server.start(join(second, 'data'));
-      assert.deepEqual(JSON.parse(await again.ask('GET', '/.json')), tree, `round ${round}: read twice`);
-      for (let writer = 0; writer < WRITERS; writer += 1) {
-        for (const n of [...lost[writer]]) if (tree?.right?.[writer]?.[`k${n}`] === n) lost[writer].delete(n);
-      }
-      await again.kill();
+      await server.kill();
+      server = await Server.start(join(second, 'data'), store);
+      assert.deepEqual(JSON.parse(await server.ask('GET', '/.json')), tree, `${store}, round ${rounds}: read twice`);
+      await server.kill();
       run('umount', second);
       renameSync(copy, image);
-      console.log(`power-cut: round ${round}: ${Object.values(there).reduce((sum, each) => sum + each, 0)} writes are there, of ${madeThen.reduce((sum, each) => sum + each, 0)}`);
+      const [there, made] = [writers.reduce((sum, { confirmed }) => sum + confirmed.size, 0), sum(writers)];
+      console.log(`power-cut: ${store}, round ${rounds}, cut ${fell ?? 'elsewhere'}: ${there} writes are there, of ${made}`);
     }
-    assert.ok(WRITERS < confirmed.reduce((sum, each) => sum + each, 0), 'rounds in which nothing happens');
-    console.log(`power-cut: ${ROUNDS} power cuts, nothing that was confirmed is lost; ${cuts} unfinished groups were cut`);
+    console.log(`power-cut: ${store}: ${rounds} power cuts, ${sum(writers)} writes, nothing that was confirmed is lost; ${unfinished} unfinished groups were cut; ${tally}`);
+    assert.ok(ROUNDS * WRITERS < sum(writers), 'rounds in which nothing happens');
+    assert.notEqual(tally.segments, 0, 'the log was never trimmed');
+    assert.deepEqual(tally.missing, [], 'no cut fell there');
   } finally {
     server?.program.signal('SIGKILL');
-    again?.program.signal('SIGKILL');
     for (const at of [first, second]) {
       try {
         run('umount', '-l', at);
@@ -171,7 +191,24 @@ async function main() {
         // It was not mounted any more.
       }
     }
-    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const sum = (writers) => writers.reduce((sum, { made }) => sum + made, 0);
+
+async function main() {
+  const why = obstacle();
+  if (why) {
+    console.log(`power-cut: left out: ${why}`);
+    return;
+  }
+  for (const store of ['fjall', 'sled']) {
+    const folder = mkdtempSync(join(tmpdir(), 'hearth-power-'));
+    try {
+      await cut(store, folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
 }
 
