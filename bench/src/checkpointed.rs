@@ -9,8 +9,8 @@ use tokio::time::sleep;
 
 /// It is over when its thread has done nothing for so long.
 const IDLE: Duration = Duration::from_secs(2);
-/// One that does not begin within this does not begin.
-const BEGINS: Duration = Duration::from_secs(3);
+/// One that does not begin within this does not begin: what makes it due may still be written.
+const BEGINS: Duration = Duration::from_secs(10);
 /// Looking whether there is anything to do takes less.
 const BUSY: Duration = Duration::from_millis(2);
 const LOOK: Duration = Duration::from_millis(20);

@@ -76,15 +76,20 @@ impl Checkpointing {
     /// Writes something, and waits for a checkpoint of it.
     async fn of(&self, name: &str, method: &str, below: &str, body: &str) -> Result<Vec<Cell>, Trouble> {
         let Self { subject, folder, store } = self;
-        http::ask(subject, method, below, body).await?;
         let filler = format!("\"{}\"", "x".repeat(FILLER_BYTES));
-        for _ in 0..FILLERS {
-            http::ask(subject, "PUT", "filler", &filler).await?;
-        }
-        http::ask(subject, "DELETE", "filler", "").await?;
+        let written = async {
+            http::ask(subject, method, below, body).await?;
+            for _ in 0..FILLERS {
+                http::ask(subject, "PUT", "filler", &filler).await?;
+            }
+            http::ask(subject, "DELETE", "filler", "").await
+        };
         subject.forget_peak()?;
         let before = subject.cpu()?;
-        let found = Checkpointed::wait(subject).await?;
+        // It may be due before all of it is written.
+        let (written, found) = tokio::join!(written, Checkpointed::wait(subject));
+        written?;
+        let found = found?;
         let cpu = subject.cpu()?.since(&before).0.get("checkpoint").copied();
         Ok(vec![
             Cell::Text((*store).into()),

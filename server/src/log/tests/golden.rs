@@ -5,7 +5,7 @@ use super::super::record::Record;
 use super::super::recovery::recover;
 use super::super::segment_log::{SegmentLog, Sizes};
 use super::disk::Disk;
-use super::{DATABASE, ID, commit, own_rules};
+use super::{DATABASE, ID, STAGED, commit, large_commit, own_rules};
 use crate::log::files::Files;
 use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, Log, OwnRules, Revision, SessionId};
 use hearth_rules::Claim;
@@ -161,4 +161,23 @@ fn check(golden: &str, rules: impl IntoIterator<Item = Record>) {
     expected.extend(rules);
     expected.push(Record::Stopped);
     assert_eq!(found, expected);
+}
+
+/// Of a file with large nodes, and of the record that refers to it.
+#[test]
+fn the_bytes_of_a_part_are_those_of_version_1() {
+    let disk = Disk::new(0);
+    let mut log = SegmentLog::begin(disk.clone(), ID, Sizes::DEFAULT).unwrap();
+    let (write, commit) = large_commit(1, &"x".repeat(50));
+    let staged = log.staging_with(STAGED).stage(&write).unwrap();
+    log.append(&[Entry::Commit(DATABASE, &commit)]).unwrap();
+    drop(staged);
+    let xs = [b'x'; 50];
+    let part = [b"\x06\x03\x01a\x05\x32", &xs[..], b"\x01b\x05\x32", &xs, b"\x01z\x05\x04last"].concat();
+    assert_eq!(disk.bytes("00000000000000000001.001.part"), part);
+    let crc = crc32fast::hash(&part).to_le_bytes();
+    let record =
+        [b"\x14\0\0\0\x07\x01\x76", &crc[..], b"\x03\x01\x01\x02\x02at\x011\x02\x07\0\x76\x01"].concat();
+    let segment = disk.bytes("00000000000000000001.log");
+    assert!(segment.windows(record.len()).any(|window| window == record), "the format has changed");
 }
