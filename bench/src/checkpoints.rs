@@ -79,8 +79,9 @@ impl Checkpointing {
         let filler = format!("\"{}\"", "x".repeat(FILLER_BYTES));
         let written = async {
             http::ask(subject, method, below, body).await?;
-            for _ in 0..FILLERS {
-                http::ask(subject, "PUT", "filler", &filler).await?;
+            // The same at one place again would be no change.
+            for number in 0..FILLERS {
+                http::ask(subject, "PUT", &format!("filler/{number}"), &filler).await?;
             }
             http::ask(subject, "DELETE", "filler", "").await
         };
