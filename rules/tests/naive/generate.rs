@@ -68,7 +68,8 @@ impl Author<'_, '_> {
 
     pub(crate) fn boolean(&mut self, depth: Depth) -> Result<Expr> {
         let below = depth.saturating_sub(1);
-        Ok(match self.way(14, depth)? {
+        // Comparisons more often than anything else: they are where most kinds of values meet.
+        Ok(match self.way(20, depth)? {
             0 => {
                 let known = [Expr::Bool(true), Expr::Bool(false), Expr::Exists(Snap::Data)];
                 self.choose(&known)?
@@ -87,7 +88,7 @@ impl Author<'_, '_> {
                 Expr::Binary(operator, Box::new(self.boolean(below)?), Box::new(self.boolean(below)?))
             }
             11 => self.conditional(below, Self::boolean)?,
-            12 => self.binary(&EQUALITIES, below, Self::comparable)?,
+            12..=14 => self.binary(&EQUALITIES, below, Self::comparable)?,
             _ => self.binary(&COMPARISONS, below, Self::orderable)?,
         })
     }
@@ -139,7 +140,10 @@ impl Author<'_, '_> {
     fn numeric(&mut self, depth: Depth) -> Result<Expr> {
         let below = depth.saturating_sub(1);
         Ok(match self.way(9, depth)? {
-            0 => Expr::Number(self.choose(&NUMBERS)?),
+            0 => {
+                let few = self.bytes.ratio(2, 3)?;
+                Expr::Number(if few { self.choose(&NUMBERS[..3])? } else { self.choose(&NUMBERS)? })
+            }
             1 => Expr::Now,
             2 => Expr::Val(self.snap(below)?),
             3 => Expr::Priority(self.snap(below)?),
