@@ -4,7 +4,9 @@ use crate::in_vain::InVain;
 use crate::log::{Kept, Staged};
 use crate::random::random_number;
 use crate::study::Study;
-use crate::threads::{LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher};
+use crate::threads::{
+    CheckpointHealth, LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher,
+};
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use hearth_engine::{Act, DatabaseId, Door, Identity, Published, Request, SessionId, Ticket};
@@ -266,6 +268,11 @@ impl Databases {
     /// Whether the log can still be written.
     pub(crate) const fn health(&self) -> &LogHealth {
         &self.threads.health
+    }
+
+    /// Whether checkpoints are written, and the log does not grow without end.
+    pub(crate) const fn checkpoint_health(&self) -> &CheckpointHealth {
+        &self.threads.checkpoints
     }
 
     /// A session id that was never used.

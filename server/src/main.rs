@@ -1,11 +1,11 @@
 //! The binary `hearth`.
 
-use hearth::command::{Command, verbosity};
+use hearth::command::{Command, RunError, verbosity};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use tokio::runtime::Runtime;
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let command = match Command::of_process() {
         Ok(command) => command,
         Err(exit) => return exit,
@@ -20,7 +20,9 @@ async fn main() -> ExitCode {
     };
     let is_seen = std::io::stderr().is_terminal();
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(is_seen).with_env_filter(filter).init();
-    match command.run().await {
+    // By hand: the attribute panics where the system gives no descriptors or threads.
+    let ended = Runtime::new().map_err(RunError::from).and_then(|runtime| runtime.block_on(command.run()));
+    match ended {
         Ok(exit) => exit,
         Err(error) => {
             // With no standard error there is nobody to tell.

@@ -142,13 +142,20 @@ pub(super) fn is_long(item: Item<'_>, sizes: Sizes) -> bool {
     }
 }
 
+/// Whether an entry is what a reference says.
+pub(super) fn verify(key: &[u8], value: &[u8], chunk: &ChunkRef) -> Result<(), Damage> {
+    body(key, value, chunk).map(drop)
+}
+
+fn body<'a>(key: &[u8], value: &'a [u8], chunk: &ChunkRef) -> Result<&'a [u8], Damage> {
+    let entry::Unsealed { body, crc, .. } = entry::unseal(key, value)?;
+    let is_it = crc == chunk.crc && value.len() as u64 == chunk.bytes;
+    if is_it { Ok(body) } else { Err(Damage::Other) }
+}
+
 /// Reads the entry that a reference leads to, and lets the tree grow by it.
 pub(super) fn read(key: &[u8], value: &[u8], chunk: &ChunkRef, growth: &mut Growth) -> Result<(), Damage> {
-    let entry::Unsealed { body, crc, .. } = entry::unseal(key, value)?;
-    if crc != chunk.crc || value.len() as u64 != chunk.bytes {
-        return Err(Damage::Other);
-    }
-    let mut source = Source::new(body);
+    let mut source = Source::new(body(key, value, chunk)?);
     let items = source.varint("the number of items")?;
     let mut keys = Vec::with_capacity(DEPTH_MAX);
     for item in 0..items {

@@ -62,7 +62,14 @@ impl Store for FjallStore {
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
         // Its own words name its types; those of the system are for people.
-        let words = if let Error::Io(error) = error { error.to_string() } else { error.to_string() };
-        Self(words)
+        Self(if let Error::Io(error) = error {
+            error.to_string()
+        } else if matches!(error, Error::Poisoned) {
+            "a write or a sync of it has failed before".into()
+        } else if matches!(error, Error::Locked) {
+            "another process uses it".into()
+        } else {
+            error.to_string()
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! Which stores there are.
 
+use super::apart::{Apart, Patience};
 use super::fjall::FjallStore;
 use super::guarded::Guarded;
 use super::sled::SledStore;
@@ -28,13 +29,25 @@ impl StoreKind {
         }
     }
 
+    /// Of its files those that stay as long as it does.
+    const fn lasting(self) -> &'static [&'static str] {
+        match self {
+            Self::Fjall => &["lock", "version", "keyspaces", "keyspaces/0", "keyspaces/1"],
+            Self::Sled => &["conf", "db"],
+        }
+    }
+
     /// Opens a store, made if it is not there.
     pub(super) fn open(self, folder: &Path) -> Result<Box<dyn Store>, StoreError> {
-        let folder = folder.to_owned();
-        Ok(match self {
-            Self::Fjall => Box::new(Guarded::open(move || FjallStore::open(&folder))?),
-            Self::Sled => Box::new(Guarded::open(move || SledStore::open(&folder))?),
-        })
+        let (lasting, patience) = (self.lasting(), Patience::DEFAULT);
+        match self {
+            Self::Fjall => Apart::open(folder, lasting, patience, |folder| {
+                Guarded::open(move || FjallStore::open(&folder))
+            }),
+            Self::Sled => Apart::open(folder, lasting, patience, |folder| {
+                Guarded::open(move || SledStore::open(&folder))
+            }),
+        }
     }
 }
 

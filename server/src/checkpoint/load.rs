@@ -103,6 +103,17 @@ pub(super) fn load(store: &dyn Store, slot: Slot, manifest: Manifest) -> Result<
     Ok(Loaded { slot, manifest, databases })
 }
 
+/// Whether everything is there that a manifest leads to. Holds one chunk at a time.
+pub(super) fn verify(store: &dyn Store, manifest: &Manifest) -> Result<(), LoadError> {
+    for (&id, &reference) in &manifest.databases {
+        let record = record(store, id, reference)?;
+        for chunk in &record.chunks {
+            read_chunk(store, id, &record.name, chunk, |key, value| chunk::verify(key, value, chunk))?;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn record(store: &dyn Store, id: DatabaseId, reference: RecordRef) -> Result<Record, LoadError> {
     let key = entry::database_key(id, reference.generation);
     let value = store.get(&key)?.ok_or(LoadError::NoRecord { database: id.0 })?;
@@ -113,21 +124,20 @@ pub(super) fn record(store: &dyn Store, id: DatabaseId, reference: RecordRef) ->
 fn tree(store: &dyn Store, id: DatabaseId, record: &Record) -> Result<Option<Node>, LoadError> {
     let mut growth = Growth::default();
     for chunk in &record.chunks {
-        grow(store, id, &record.name, chunk, &mut growth)?;
+        read_chunk(store, id, &record.name, chunk, |key, value| chunk::read(key, value, chunk, &mut growth))?;
     }
     growth.finish().map_err(|damage| LoadError::Tree { name: record.name.clone(), damage })
 }
 
-fn grow(
+fn read_chunk(
     store: &dyn Store,
     id: DatabaseId,
     name: &str,
     chunk: &ChunkRef,
-    growth: &mut Growth,
+    read: impl FnOnce(&[u8], &[u8]) -> Result<(), Damage>,
 ) -> Result<(), LoadError> {
     let key = chunk.key(id);
     let (name, at) = (|| name.to_owned(), || chunk.first.to_string());
     let value = store.get(&key)?.ok_or_else(|| LoadError::NoChunk { name: name(), at: at() })?;
-    let read = chunk::read(&key, &value, chunk, growth);
-    read.map_err(|damage| LoadError::Chunk { name: name(), at: at(), damage })
+    read(&key, &value).map_err(|damage| LoadError::Chunk { name: name(), at: at(), damage })
 }

@@ -5,7 +5,8 @@
 //! chunk   a contiguous range of them, tens of KiB                         chunk, rewrite
 //! record  a database: name, revision, armed writes, where its chunks are  database
 //! manifest  the databases, and the part of the log that it all stands for  manifest
-//! store   entries by key: fjall, sled, memory                             store, entry, kind
+//! store   entries by key: fjall, sled, memory                             store, entry, kind, apart, anchors
+//! stores  the one that counts, and the next when it fails                 stores, shelf
 //! ```
 //!
 //! # What makes it safe
@@ -33,9 +34,17 @@
 //! The committer hands over what it has decided, with all armed writes; the log thread passes that on when it is durable, and
 //! says behind which group. So a checkpoint is exactly what the log comes to there, and commits go on meanwhile: trees are
 //! shared and never change. Differences of two snapshots are found by pointer ([`hearth_tree::Change::between`]), so that
-//! writing one costs what has changed, rounded up to chunks. One that fails is told to the operator, and everything goes on
-//! with the log alone.
+//! writing one costs what has changed, rounded up to chunks.
+//!
+//! # When a store fails
+//!
+//! Everything goes on with the log alone, which grows, the operator is told, and the next try writes all of it into another
+//! store beside the one that has failed ([`stores`] says why). Only when that is whole, and is said to count, the former
+//! goes. So at every moment there is the checkpoint that the log can be read behind. A store whose folder was removed under
+//! the server has failed, too, although all that is written to it goes well ([`anchors`]).
 
+mod anchors;
+mod apart;
 mod checkpoints;
 mod chunk;
 mod database;
@@ -49,8 +58,10 @@ mod manifest;
 #[cfg(test)]
 mod memory;
 mod rewrite;
+mod shelf;
 mod sled;
 mod store;
+mod stores;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -59,4 +70,5 @@ mod writer;
 pub(crate) use checkpoints::{Checkpoints, Restored};
 pub(crate) use kind::StoreKind;
 pub(crate) use store::StoreError;
-pub(crate) use writer::{Capture, Captured, Writer};
+pub(crate) use stores::Stores;
+pub(crate) use writer::{Capture, Captured, Written};

@@ -241,14 +241,19 @@ impl Writer {
         if batch.is_empty() { Ok(()) } else { self.store.write(batch) }
     }
 
-    /// Reads the newest checkpoint back.
+    /// What the newest checkpoint takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.held.values().flat_map(|held| &held.chunks).map(|chunk| chunk.bytes).sum()
+    }
+
+    /// Reads the newest checkpoint back, one chunk at a time.
     ///
     /// # Errors
     /// [`LoadError`], if it is not what was written.
     pub(super) fn check(&self) -> Result<(), LoadError> {
         let Some(slot) = self.slot else { return Ok(()) };
         match load::manifest(&*self.store, slot, &self.log)? {
-            Some(manifest) => load::load(&*self.store, slot, manifest).map(drop),
+            Some(manifest) => load::verify(&*self.store, &manifest),
             None => Err(LoadError::Manifest(Damage::Other)),
         }
     }

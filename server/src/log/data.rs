@@ -15,7 +15,7 @@ use super::recovery::{PUT_BACK, RecoverError, Recovered, recover, recover_behind
 use super::replay::{Kept, Replay};
 use super::segment::{HEAD_BYTES, LogId, UNFINISHED, VERSION, VERSION_MIN, name_of, sequence_of};
 use super::segment_log::{KeptLog, SegmentLog, Sizes};
-use crate::checkpoint::{Capture, Checkpoints, Restored, StoreKind, Writer};
+use crate::checkpoint::{Capture, Checkpoints, Restored, StoreKind, Stores};
 use crate::checkpoint_log::CheckpointLog;
 use crate::random::random_number;
 use hearth_engine::{DatabaseId, Door, LogError, LogStep, MemoryLog};
@@ -49,7 +49,7 @@ pub(crate) struct Data {
 
 /// What is needed to write checkpoints while the data are used.
 pub(crate) struct Checkpointing {
-    pub(crate) writer: Writer,
+    pub(crate) writer: Stores,
     /// Of the log, which is trimmed when checkpoints stand for its beginning.
     pub(crate) log: Folder,
     /// How often a server has begun on these data, this one included.
@@ -222,7 +222,7 @@ impl Data {
             converted.map_err(|reason| DataError::Convert { folder: folder.into(), store, reason })?;
         }
         let (databases, commits) = (replay.databases, replay.commits);
-        let checkpointing = checkpoints.into_writer().map(|writer| Checkpointing {
+        let checkpointing = checkpoints.into_stores().map(|writer| Checkpointing {
             writer,
             log: Folder::new(folder.join(LOG)),
             starts,

@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Files in one folder, by name.
@@ -43,6 +43,10 @@ pub(crate) trait SegmentFile {
 
     /// Returns when everything that was written is on stable storage.
     fn sync(&self) -> io::Result<()>;
+
+    /// Fails if no name leads to the file any more: writing to one that was removed, and syncing it, goes well, and all of
+    /// it is gone with the process.
+    fn check(&self) -> io::Result<()>;
 }
 
 /// A folder of the system.
@@ -130,5 +134,12 @@ impl SegmentFile for File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.metadata()?.nlink() == 0 {
+            return Err(io::Error::other("its last file was removed while it was in use"));
+        }
+        Ok(())
     }
 }

@@ -139,8 +139,11 @@ impl<F: Files> SegmentLog<F> {
         let part_bytes = self.name_parts().map_err(|error| not_kept(error.to_string()))?;
         let next = group::finish(&mut group, &self.id, self.next);
         let next = next.map_err(|error| not_kept(error.to_string()))?;
+        self.last.file.check().map_err(|error| not_kept(error.to_string()))?;
         self.last.file.write(&group, self.last.end).map_err(in_doubt)?;
         self.last.file.sync().map_err(in_doubt)?;
+        // Nobody may be told of what has been removed meanwhile.
+        self.last.file.check().map_err(in_doubt)?;
         self.last.end += bytes;
         self.bytes += bytes + part_bytes;
         self.next = next;
@@ -194,13 +197,20 @@ impl<F: Files> SegmentLog<F> {
     }
 }
 
-/// A new segment, durable under its name.
+/// A new segment, durable under its name. Where that fails, nothing is left that takes room.
 fn make_segment<F: Files>(files: &F, head: Head) -> io::Result<Segment<F::File>> {
-    let file = files.make(UNFINISHED, head.bytes)?;
-    file.write(&head.to_bytes(), 0)?;
-    file.sync()?;
-    files.rename(UNFINISHED, &name_of(head.first.sequence))?;
-    files.sync()?;
+    let make = || -> io::Result<F::File> {
+        let file = files.make(UNFINISHED, head.bytes)?;
+        file.write(&head.to_bytes(), 0)?;
+        file.sync()?;
+        files.rename(UNFINISHED, &name_of(head.first.sequence))?;
+        files.sync()?;
+        Ok(file)
+    };
+    let file = make().inspect_err(|_| {
+        // It may never have been made, and the next start removes it, too.
+        drop(files.remove(UNFINISHED));
+    })?;
     Ok(Segment { file, bytes: head.bytes, end: HEAD_BYTES as u64 })
 }
 

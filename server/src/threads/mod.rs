@@ -15,6 +15,7 @@ use crate::checkpoint_log::CheckpointLog;
 use crate::log::{Checkpointing, Kept, KeptLog, Staging};
 use crate::study::Studies;
 use arc_swap::ArcSwap;
+pub(crate) use checkpoint::CheckpointHealth;
 use checkpoint::{LogBytes, Marked};
 use hearth_engine::{
     DatabaseId, Decided, Delivery, Door, Durable, Identity, Listen, Published, Request, SessionId, Tag,
@@ -109,6 +110,7 @@ pub(crate) struct Threads {
     pub(crate) health: LogHealth,
     /// What is noted of rules, in development.
     pub(crate) studies: Option<Arc<Studies>>,
+    pub(crate) checkpoints: CheckpointHealth,
     pub(crate) reclaim: Reclaim,
     /// Nothing, where nothing is kept.
     pub(crate) stager: Option<Arc<Stager>>,
@@ -144,13 +146,15 @@ impl Threads {
         let (publish, health) = (to_publisher.clone(), LogHealth::default());
         let log_health = health.clone();
         let log_bytes = LogBytes::default();
+        let checkpoints = CheckpointHealth::default();
         let (to_checkpoint, checkpoint) = match checkpointing {
             None => (None, None),
             Some((checkpointing, when)) => {
                 let (to_checkpoint, captures) = std::sync::mpsc::sync_channel(CAPTURE_QUEUE);
                 // Not a sender: those say that somebody can still ask for something.
-                let (ask, log_bytes) = (to_committer.downgrade(), log_bytes.clone());
-                let run = move || checkpoint::run(checkpointing, when, &log_bytes, &captures, &ask);
+                let ask = to_committer.downgrade();
+                let (log_bytes, health) = (log_bytes.clone(), checkpoints.clone());
+                let run = move || checkpoint::run(checkpointing, when, &log_bytes, &health, &captures, &ask);
                 (Some(to_checkpoint), Some(own("checkpoint").spawn(run)?))
             }
         };
@@ -166,9 +170,16 @@ impl Threads {
         let publisher = own("publisher")
             .spawn(move || publisher::run(&waits, shown, own_studies.as_deref(), publisher, &own_reclaim))?;
         let running = Running { serving: [committer, log, publisher], checkpoint };
-        let threads =
-            Self { committer: to_committer, publisher: to_publisher, health, studies, reclaim, stager };
-        Ok((threads, running))
+        let own = Self {
+            committer: to_committer,
+            publisher: to_publisher,
+            health,
+            studies,
+            checkpoints,
+            reclaim,
+            stager,
+        };
+        Ok((own, running))
     }
 }
 

@@ -62,10 +62,14 @@ async fn no_sniff(mut response: Response) -> Response {
     response
 }
 
-/// Whether the server does all that it is there for. One whose log has stopped still answers reads, and lives.
+/// Whether the server does all that it is there for. One whose log has stopped still answers reads, and lives. One that
+/// writes no checkpoints serves everybody as before, so it is ready, and says what its operator has to see to.
 async fn ready(State(server): State<Server>) -> (StatusCode, String) {
-    match server.databases.health().failure() {
+    if let Some(error) = server.databases.health().failure() {
+        return (StatusCode::SERVICE_UNAVAILABLE, format!("writes are refused: {error}\n"));
+    }
+    match server.databases.checkpoint_health().trouble() {
         None => (StatusCode::OK, "ok\n".into()),
-        Some(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("writes are refused: {error}\n")),
+        Some(trouble) => (StatusCode::OK, format!("ok, but {trouble}\n")),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Gone when it is dropped.
 pub(crate) struct Folder(PathBuf);
@@ -18,7 +19,9 @@ impl Folder {
     }
 
     fn within(folder: &Path, name: &str) -> Self {
-        let path = folder.join(format!("data-{name}-{}", std::process::id()));
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let (process, made) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = folder.join(format!("data-{name}-{process}-{made}"));
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }

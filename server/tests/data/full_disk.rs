@@ -7,18 +7,19 @@ use std::path::Path;
 use std::process::Command;
 
 /// A file system of so many KiB in a folder, until it is dropped. Takes root.
-struct Small<'a>(&'a Path);
+pub(crate) struct Small<'a>(&'a Path);
 
 impl<'a> Small<'a> {
-    fn mount(at: &'a Path, kib: u32) -> Option<Self> {
+    pub(crate) fn mount(at: &'a Path, kib: u32) -> Option<Self> {
         let size = format!("size={kib}k");
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(at).output();
         mount.is_ok_and(|output| output.status.success()).then_some(Self(at))
     }
 
-    fn grow(&self, kib: u32) {
-        let size = format!("remount,size={kib}k");
-        assert!(Command::new("mount").args(["-o", &size]).arg(self.0).status().unwrap().success());
+    /// With other options of mount: `size=…k`, `ro`, `rw`.
+    pub(crate) fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        assert!(Command::new("mount").args(["-o", &options]).arg(self.0).status().unwrap().success());
     }
 }
 
@@ -87,7 +88,7 @@ fn a_disk_that_is_full_ends_the_writing_and_nothing_else() {
         return;
     };
     check(Running::on(&folder), || {
-        small.grow(64_000);
+        small.remount("size=64000k");
         Running::on(&folder)
     });
 }
@@ -133,10 +134,9 @@ fn a_disk_without_room_for_a_beginning_is_named() {
 #[test]
 fn a_disk_that_may_not_be_written_is_named() {
     let folder = Folder::new("read-only");
-    let Some(_small) = Small::mount(folder.path(), 8_000) else { return };
+    let Some(small) = Small::mount(folder.path(), 8_000) else { return };
     Running::on(&folder).kill();
-    let remount = Command::new("mount").args(["-o", "remount,ro"]).arg(folder.path()).status().unwrap();
-    assert!(remount.success());
+    small.remount("ro");
     let (code, out, err) = run(hearth(&["dev", "--port", "0"]).arg("--data").arg(folder.path()));
     assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
     assert!(err.contains("Read-only file system") && err.matches('\n').count() == 1, "{err}");

@@ -4,10 +4,15 @@
 
 mod checkpoints;
 mod damage;
+mod failing;
+mod faults;
 mod folder;
 mod full_disk;
+mod outage;
 mod rules;
 mod running;
+mod socket;
+mod starting;
 
 use folder::Folder;
 use running::{Running, hearth, run};

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(crate) struct Running {
     child: Child,
@@ -66,7 +66,7 @@ impl Running {
         &self.said
     }
 
-    /// Where it listens.
+    /// Where it listens: `host:port`.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }

@@ -9,6 +9,7 @@ mod history;
 mod parts;
 mod rows;
 mod steps;
+mod stores;
 
 use super::chunk::Sizes;
 use super::load::{self, Loaded};

@@ -98,8 +98,11 @@ fn a_kill_behind_any_step_loses_nothing() {
         let mut own = Life::begin(folder.path(), Some(store)).unwrap();
         let killer = Killer { folder: folder.path().into(), expected: Arc::default(), steps: Arc::default() };
         let checkpointing = own.checkpointing.as_mut().unwrap();
-        checkpointing.writer.sizes = SMALL;
-        checkpointing.writer.wrap(|store| Box::new(Killed(store, killer.clone())));
+        let own_killer = killer.clone();
+        checkpointing.writer.prepare = Some(Box::new(move |writer| {
+            writer.sizes = SMALL;
+            writer.wrap(|store| Box::new(Killed(store, own_killer.clone())));
+        }));
         for at in 0..4 {
             for _ in 0..3 {
                 own.act(0, &long());
