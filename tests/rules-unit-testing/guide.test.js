@@ -15,11 +15,11 @@ test('the guide\'s test passes, and covers what it says', async (t) => {
   // Below this folder, where the library is found.
   const folder = await mkdtemp(new URL('guide-', import.meta.url).pathname);
   t.after(() => rm(folder, { recursive: true }));
-  await writeFile(`${folder}/notes.test.js`, block('js'));
+  await writeFile(`${folder}/notes.test.mjs`, block('js'));
   await writeFile(`${folder}/rules.json`, block('json'));
   const { NODE_TEST_CONTEXT, ...env } = process.env;
   env.FIREBASE_DATABASE_EMULATOR_HOST = `${at.host}:${at.port}`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--test', `${folder}/notes.test.js`], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, ['--test', `${folder}/notes.test.mjs`], { env });
   assert.match(stdout, /pass 1\n/);
   const report = await (await fetch(`${url}/.inspect/coverage.json?ns=demo-notes`)).json();
   assert.deepEqual(report.rules.map(({ kind, counts }) => [kind, counts.true, counts.false]), [

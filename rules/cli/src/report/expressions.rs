@@ -4,9 +4,12 @@
 //! recursion must not be. What is nested further than [`LEVELS_MAX`] stands flat below the last level.
 
 use hearth_rules::{Coverage, ExprId, RuleId, Ruleset, Seen, Span};
+use std::borrow::Cow;
 
 /// Most parts inside each other. People cannot read more.
 const LEVELS_MAX: usize = 32;
+/// Most characters of a part that are shown.
+const SHOWN_CHARS_MAX: usize = 200;
 
 /// A part of a rule, and what was seen of it.
 #[derive(Debug)]
@@ -17,6 +20,17 @@ pub(crate) struct Expression<'a> {
     pub(crate) seen: &'a Seen,
     /// What it consists of, in the order of the text.
     pub(crate) children: Vec<Self>,
+}
+
+impl<'a> Expression<'a> {
+    /// Its text, or the beginning where it is long: parts stand inside each other, so that whole texts would make a report
+    /// of n parts as long as the square of n.
+    pub(crate) fn shown(&self) -> Cow<'a, str> {
+        match self.text.char_indices().nth(SHOWN_CHARS_MAX) {
+            None => self.text.into(),
+            Some((end, _)) => format!("{}…", &self.text[..end]).into(),
+        }
+    }
 }
 
 /// The whole of a rule. O(parts).
@@ -86,6 +100,22 @@ mod tests {
             let coverage = Coverage::new(&rules);
             let (id, _) = rules.rules().next().unwrap();
             assert_eq!(shown(&expression(&rules, &coverage, id)), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_long_is_cut() {
+        for (text, expected) in [
+            ("ü".repeat(SHOWN_CHARS_MAX), "ü".repeat(SHOWN_CHARS_MAX)),
+            ("ü".repeat(SHOWN_CHARS_MAX + 1), "ü".repeat(SHOWN_CHARS_MAX) + "…"),
+        ] {
+            let part = Expression {
+                text: &text,
+                span: Span::default(),
+                seen: &Seen::default(),
+                children: Vec::new(),
+            };
+            assert_eq!(part.shown(), expected);
         }
     }
 

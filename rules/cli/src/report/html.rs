@@ -41,7 +41,7 @@ border:1px solid var(--line);border-radius:6px;background:var(--code);color:inhe
 @media(max-width:40rem){body{padding:1rem .75rem 2rem}pre{font-size:12px;margin-inline:-.75rem;border-radius:0;\
 border-inline:0}pre>span{padding:0 .6rem 0 3.2em}pre>span::before{width:2.4em}ul{padding-left:.6rem}}";
 
-/// Most parts that are listed below the rules. Whoever needs more reads the JSON.
+/// Most parts that are listed below the rules, and most sides that are missing. People cannot read more.
 const LISTED_MAX: usize = 5_000;
 
 /// One page that needs nothing else. `subject` is what the rules are for, as text; `foot` stands at the end, as HTML.
@@ -74,7 +74,9 @@ and what it came to; <a href=\"#rules\">below</a> the same stands in full.</p>\n
 
 /// What is missing, a row for each rule.
 fn missed(ruleset: &Ruleset, coverage: &Coverage, points: &[Point]) -> String {
-    let missed: Vec<&Point> = points.iter().filter(|point| point.hits == 0).collect();
+    let all = points.iter().filter(|point| point.hits == 0);
+    let missed: Vec<&Point> = all.clone().take(LISTED_MAX).collect();
+    let further = all.count() - missed.len();
     let row = |of_rule: &[&Point]| {
         let rule = of_rule[0].rule;
         let sides = if coverage.rule(rule).total() == 0 {
@@ -97,7 +99,10 @@ fn missed(ruleset: &Ruleset, coverage: &Coverage, points: &[Point]) -> String {
             path(ruleset, rule)
         )
     };
-    let rows: String = missed.chunk_by(|a, b| a.rule == b.rule).map(row).collect();
+    let mut rows: String = missed.chunk_by(|a, b| a.rule == b.rule).map(row).collect();
+    if further != 0 {
+        rows += &format!("<li>… and {further} further sides</li>\n");
+    }
     if rows.is_empty() {
         rows
     } else {
@@ -131,7 +136,7 @@ fn listed(ruleset: &Ruleset, coverage: &Coverage, (id, rule): (RuleId, &Rule), l
         html += &item(&part, left);
     }
     if *left == 0 {
-        html += "<li><small>… and further parts, which the report as JSON has</small></li>";
+        html += "<li><small>… and further parts</small></li>";
     }
     html + "</ul></details>\n"
 }
@@ -141,7 +146,7 @@ fn item(part: &Expression<'_>, left: &mut usize) -> String {
     let Some(rest) = left.checked_sub(1) else { return String::new() };
     *left = rest;
     let class = class(part.text, part.seen.counts).unwrap_or("plain");
-    let (text, told) = (escape(part.text), escape(&told(part.seen)));
+    let (text, told) = (escape(&part.shown()), escape(&told(part.seen)));
     let mut html = format!("<li><code class=\"{class}\">{text}</code> <small>{told}</small>");
     if !part.children.is_empty() {
         html += "<ul>";
