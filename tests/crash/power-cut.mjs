@@ -145,7 +145,7 @@ async function cut(store, folder) {
   run('truncate', '-s', '512M', image);
   run('mkfs.ext4', '-q', '-F', image);
   try {
-    while (rounds < ROUNDS || (tally.missing.length !== 0 && rounds < 4 * ROUNDS)) {
+    while (rounds < ROUNDS || (!tally.isEnough(ROUNDS) && rounds < 4 * ROUNDS)) {
       rounds += 1;
       run('mount', '-o', 'loop', image, first);
       server = await Server.start(join(first, 'data'), store);
@@ -181,7 +181,7 @@ async function cut(store, folder) {
     console.log(`power-cut: ${store}: ${rounds} power cuts, ${sum(writers)} writes, nothing that was confirmed is lost; ${unfinished} unfinished groups were cut; ${tally}`);
     assert.ok(ROUNDS * WRITERS < sum(writers), 'rounds in which nothing happens');
     assert.notEqual(tally.segments, 0, 'the log was never trimmed');
-    assert.deepEqual(tally.missing, [], 'no cut fell there');
+    assert.ok(tally.isEnough(ROUNDS), `no cut fell ${tally.missing.join(', nor ')}`);
   } finally {
     server?.program.signal('SIGKILL');
     for (const at of [first, second]) {

@@ -16,6 +16,9 @@ export const PARTS = {
 const BEGINNINGS = Object.entries(PARTS);
 const ENDS = ['a checkpoint counts', 'the log is trimmed'];
 
+/** So many lives, of which every second is ended where a part begins, meet each part. */
+const MANY = 50;
+
 /** Counts checkpoints, trims and ends over the lives of servers. */
 export class Tally {
   checkpoints = 0;
@@ -38,6 +41,12 @@ export class Tally {
   /** The parts in which no life has ended yet. */
   get missing() {
     return [...this.ended].filter(([, times]) => times === 0).map(([part]) => part);
+  }
+
+  /** Whether enough lives ended during a checkpoint: with many, some in each part; with few, in any. A part may take less
+   * time than it takes to end a server. */
+  isEnough(lives) {
+    return lives < MANY ? this.missing.length < BEGINNINGS.length : this.missing.length === 0;
   }
 
   toString() {

@@ -198,7 +198,7 @@ for (const store of ['fjall', 'sled']) {
     const parts = Object.keys(PARTS);
     try {
       await Promise.all(writers.map((writer) => writer.comeBack()));
-      for (let crash = 1; crash <= CRASHES || (tally.missing.length !== 0 && crash <= 4 * CRASHES); crash += 1) {
+      for (let crash = 1; crash <= CRASHES || (!tally.isEnough(CRASHES) && crash <= 4 * CRASHES); crash += 1) {
         // Every second one at a moment that nobody has chosen, and more than that only where none has fallen yet.
         const aimed = crash % 2 === 0 ? parts[(crash / 2) % parts.length] : undefined;
         await untilTheEnd(server, crash <= CRASHES ? aimed : tally.missing[0]);
@@ -234,7 +234,7 @@ for (const store of ['fjall', 'sled']) {
       t.diagnostic(`${sum(({ begun }) => begun)} writes, ${sum(({ answered }) => answered)} of them confirmed; ${tally}`);
       assert.ok(CRASHES / 5 <= tally.checkpoints, 'hardly any checkpoints');
       assert.notEqual(tally.segments, 0, 'the log was never trimmed');
-      assert.deepEqual(tally.missing, [], 'no life ended there');
+      assert.ok(tally.isEnough(CRASHES), `no life ended ${tally.missing.join(', nor ')}`);
     } finally {
       await Promise.all(writers.map(({ app }) => deleteApp(app)));
       await server.kill().catch(() => {});
