@@ -82,9 +82,10 @@ impl CheckpointHealth {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set(&self, trouble: Option<CheckpointTrouble>) -> bool {
+    /// Whether something was wrong before.
+    fn set(&self, trouble: Option<Arc<CheckpointTrouble>>) -> bool {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *held, trouble.map(Arc::new)).is_some()
+        std::mem::replace(&mut *held, trouble).is_some()
     }
 }
 
@@ -163,19 +164,21 @@ pub(super) fn run(
     }
 }
 
-/// Plans the next try, and tells the operator.
+/// Plans the next try, and tells the operator: first whoever asks, so that what is said in the log can be asked for by then.
 fn tell(trouble: Option<CheckpointTrouble>, health: &CheckpointHealth, retry: &mut Retry) {
-    match &trouble {
-        None => retry.succeeded(),
+    match trouble.map(Arc::new) {
+        None => {
+            retry.succeeded();
+            if health.set(None) {
+                // As loud as what it ends.
+                tracing::error!("checkpoints are written again");
+            }
+        }
         Some(trouble) => {
             let pause_s = retry.failed().as_secs();
+            health.set(Some(trouble.clone()));
             tracing::error!(%trouble, "everything is kept in the log, and this is tried again in {pause_s} s");
         }
-    }
-    let is_well = trouble.is_none();
-    if health.set(trouble) && is_well {
-        // As loud as what it ends.
-        tracing::error!("checkpoints are written again");
     }
 }
 
