@@ -46,6 +46,7 @@ export class Place {
   #apps = [];
   #sockets = [];
   #killed = [];
+  #ends = [];
 
   constructor(server) {
     placesMade += 1;
@@ -121,9 +122,15 @@ export class Place {
     return { line: await within(line, `a word of the app ${name}`), stop, kill };
   }
 
+  /** Has this done when the test is over: the end of a client that is not made here. */
+  atEnd(act) {
+    this.#ends.push(act);
+  }
+
   async leave() {
     for (const kill of this.#killed) kill();
     for (const socket of this.#sockets) socket.kill();
+    await Promise.all(this.#ends.map((act) => act()));
     await Promise.all(this.#apps.map(deleteApp));
   }
 }
