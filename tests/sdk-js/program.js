@@ -34,7 +34,7 @@ export async function start(program, args, { stderr = 'pipe', env = {} } = {}) {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`${program} ended at once, with ${code}: ${said}`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const found = /^listening on (http:\S+)$/.exec(line);
+      const found = /^listening on (https?:\S+)$/.exec(line);
       if (found) resolve(found[1]);
     });
   });
