@@ -2,10 +2,11 @@
 
 use crate::budget::Budget;
 use crate::claim::Claim;
-use crate::eval::{Account, Observer, Run, Site, World};
+use crate::eval::{Account, Observer, Room, World, run};
 use crate::fault::{Failure, Fault};
+use crate::level::{self, Level};
 use crate::look::Look;
-use crate::outline::{NodeId, RuleId, RuleNode};
+use crate::outline::{RuleId, RuleNode};
 use crate::query::QueryValues;
 use crate::ruleset::Ruleset;
 use hearth_tree::{Key, Node, Part, Path, Snapshot, Target};
@@ -97,7 +98,7 @@ impl Ruleset {
         let root = situation.before.root();
         let world = world(situation, query, root);
         let account = Account { budget: situation.budget, looks: Some(Vec::new()), saw_now: false };
-        let mut judge = Judge { ruleset: self, world, account, observer };
+        let mut judge = Judge::new(self, world, account, observer);
         let outcome = judge.read(at);
         let mut looks = judge.account.looks.unwrap_or_default();
         looks.sort_unstable();
@@ -115,7 +116,7 @@ impl Ruleset {
         let query = QueryValues::default();
         let world = world(situation, &query, after.root());
         let account = Account { budget: situation.budget, looks: None, saw_now: false };
-        Judge { ruleset: self, world, account, observer }.write(targets)
+        Judge::new(self, world, account, observer).write(targets)
     }
 }
 
@@ -134,115 +135,92 @@ struct Judge<'j, O> {
     ruleset: &'j Ruleset,
     world: World<'j>,
     account: Account,
+    room: Room<'j>,
+    /// From the root down to what is judged.
+    levels: Vec<Level<'j>>,
     observer: &'j mut O,
 }
 
-/// A node on the way to a written place. What was found out there serves every place below it.
-#[derive(Clone, Copy)]
-struct Level<'a> {
-    rules: Option<NodeId>,
-    before: Option<&'a Node>,
-    after: Option<&'a Node>,
-    granted: Option<bool>,
-    validated: bool,
-}
-
 impl<'j, O: Observer> Judge<'j, O> {
-    fn node(&self, id: NodeId) -> &'j RuleNode {
-        self.ruleset.node(id)
+    fn new(ruleset: &'j Ruleset, world: World<'j>, account: Account, observer: &'j mut O) -> Self {
+        let mut levels = Vec::with_capacity(LEVELS_EXPECTED);
+        levels.push(Level::root(world.before, world.after));
+        Self { ruleset, world, account, room: Room::default(), levels, observer }
     }
 
-    /// Runs a rule for one node of the data. A failure counts as false (rules reference 2.4).
-    fn holds(&mut self, rule: RuleId, site: Site<'_>) -> Result<bool, Denial> {
-        let ruleset = self.ruleset;
-        self.observer.node(site.keys);
+    fn rules(&self, level: &Level<'_>) -> Option<&'j RuleNode> {
+        level.rules.map(|id| self.ruleset.node(id))
+    }
+
+    /// Runs a rule for the node that so many levels down. A failure counts as false (rules reference 2.4).
+    fn holds(&mut self, rule: RuleId, depth: usize) -> Result<bool, Denial> {
+        let levels = &self.levels[..=depth];
+        self.observer.node(levels);
         self.observer.rule(rule);
-        // The world lives longer than the keys of the site: both are narrowed to the shorter.
-        let world = self.world;
-        let mut run = Run { world: &world, site, account: &mut self.account, observer: self.observer, rule };
-        let outcome = run.run(&ruleset.rule(rule).program);
+        let program = (rule, &self.ruleset.rule(rule).program);
+        let outcome = run(program, self.world, levels, &mut self.room, &mut self.account, self.observer);
         self.observer.outcome(rule, &outcome);
         match outcome {
             Ok(holds) => Ok(holds),
-            Err(Failure { fault: Fault::OverBudget, .. }) => Err(over_budget(site.keys)),
+            Err(Failure { fault: Fault::OverBudget, .. }) => Err(over_budget(levels)),
             Err(_) => Ok(false),
         }
     }
 
-    fn read(&mut self, at: &Path) -> Result<(), Denial> {
-        let keys = at.keys();
-        let mut rules = Some(NodeId::ROOT);
-        let mut node = self.world.before;
-        for depth in 0..=keys.len() {
-            let site = Site { keys: &keys[..depth], before: node, after: node };
-            self.observer.node(site.keys);
+    fn read(&mut self, at: &'j Path) -> Result<(), Denial> {
+        let mut keys = at.keys().iter();
+        loop {
+            let depth = self.levels.len() - 1;
+            let level = self.levels[depth];
+            self.observer.node(&self.levels);
             // Below the last node with rules none can grant.
-            let Some(id) = rules else { break };
-            if let Some(rule) = self.node(id).read
-                && self.holds(rule, site)?
+            let Some(rules) = self.rules(&level) else { break };
+            if let Some(rule) = rules.read
+                && self.holds(rule, depth)?
             {
                 return Ok(());
             }
-            if let Some(key) = keys.get(depth) {
-                rules = self.node(id).child(key);
-                node = node.and_then(|node| node.child(key));
-            }
+            let Some(key) = keys.next() else { break };
+            self.levels.push(level.below(self.ruleset, key));
         }
         Err(Denial::ReadNotGranted { at: at.clone() })
     }
 
-    fn write(&mut self, targets: &[Target]) -> Result<(), Denial> {
+    fn write(&mut self, targets: &'j [Target]) -> Result<(), Denial> {
         // In order, neighbours share the longest ways from the root, and each node on them is judged once.
         let mut targets: Vec<&Target> = targets.iter().collect();
         targets.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut levels: Vec<Level<'j>> = Vec::new();
         let mut previous: &[Key] = &[];
         for target in targets {
             let keys = target.path.keys();
             let shared = keys.iter().zip(previous).take_while(|(a, b)| a == b).count();
-            levels.truncate(shared + 1);
-            self.descend(&mut levels, keys);
-            self.grant(&mut levels, &target.path)?;
-            self.validate(&mut levels, keys)?;
+            self.levels.truncate(shared + 1);
+            for key in &keys[shared..] {
+                let above = self.levels[self.levels.len() - 1];
+                self.levels.push(above.below(self.ruleset, key));
+            }
+            self.grant(&target.path)?;
+            self.validate()?;
             if target.part == Part::Value {
-                let last = levels[keys.len()];
-                self.validate_carried(&mut keys.to_vec(), last)?;
+                self.validate_carried()?;
             }
             previous = keys;
         }
         Ok(())
     }
 
-    /// Adds the levels that are missing down to a place.
-    fn descend(&self, levels: &mut Vec<Level<'j>>, keys: &[Key]) {
-        if levels.is_empty() {
-            let (before, after) = (self.world.before, self.world.after);
-            levels.push(Level { rules: Some(NodeId::ROOT), before, after, granted: None, validated: false });
-        }
-        for key in &keys[levels.len() - 1..] {
-            let above = levels[levels.len() - 1];
-            levels.push(Level {
-                rules: above.rules.and_then(|id| self.node(id).child(key)),
-                before: above.before.and_then(|node| node.child(key)),
-                after: above.after.and_then(|node| node.child(key)),
-                granted: None,
-                validated: false,
-            });
-        }
-    }
-
-    fn grant(&mut self, levels: &mut [Level<'j>], at: &Path) -> Result<(), Denial> {
-        for (depth, level) in levels.iter_mut().enumerate() {
+    fn grant(&mut self, at: &Path) -> Result<(), Denial> {
+        for depth in 0..self.levels.len() {
+            let level = self.levels[depth];
             let granted = match level.granted {
                 Some(granted) => granted,
                 None => {
-                    let site = Site { keys: &at.keys()[..depth], before: level.before, after: level.after };
-                    self.observer.node(site.keys);
-                    let rule = level.rules.and_then(|id| self.node(id).write);
-                    rule.map_or(Ok(false), |rule| self.holds(rule, site))?
+                    self.observer.node(&self.levels[..=depth]);
+                    let rule = self.rules(&level).and_then(|rules| rules.write);
+                    rule.map_or(Ok(false), |rule| self.holds(rule, depth))?
                 }
             };
-            level.granted = Some(granted);
+            self.levels[depth].granted = Some(granted);
             if granted {
                 return Ok(());
             }
@@ -251,74 +229,66 @@ impl<'j, O: Observer> Judge<'j, O> {
     }
 
     /// From the root down to a written place: what will be there must be valid.
-    fn validate(&mut self, levels: &mut [Level<'j>], keys: &[Key]) -> Result<(), Denial> {
-        for (depth, level) in levels.iter_mut().enumerate().filter(|(_, level)| !level.validated) {
-            let site = Site { keys: &keys[..depth], before: level.before, after: level.after };
-            self.validate_node(level.rules, site)?;
-            level.validated = true;
+    fn validate(&mut self) -> Result<(), Denial> {
+        for depth in 0..self.levels.len() {
+            if !self.levels[depth].validated {
+                self.validate_node(depth)?;
+                self.levels[depth].validated = true;
+            }
         }
         Ok(())
     }
 
     /// What is gone is not validated.
-    fn validate_node(&mut self, rules: Option<NodeId>, site: Site<'_>) -> Result<(), Denial> {
-        let rule = rules.and_then(|id| self.node(id).validate);
-        match (rule, site.after) {
-            (Some(rule), Some(_)) if !self.holds(rule, site)? => {
-                Err(Denial::Invalid { at: site.keys.iter().cloned().collect(), rule })
+    fn validate_node(&mut self, depth: usize) -> Result<(), Denial> {
+        let level = self.levels[depth];
+        match (self.rules(&level).and_then(|rules| rules.validate), level.after) {
+            (Some(rule), Some(_)) if !self.holds(rule, depth)? => {
+                Err(Denial::Invalid { at: level::path(&self.levels[..=depth]), rule })
             }
             _ => Ok(()),
         }
     }
 
-    /// Everything below a written place that will be there. Goes only where there are rules to go for; as deep as the
+    /// Everything below the last level that will be there. Goes only where there are rules to go for; as deep as the
     /// tree is at most.
-    fn validate_carried(&mut self, keys: &mut Vec<Key>, above: Level<'j>) -> Result<(), Denial> {
-        let (Some(rules), Some(after)) = (above.rules.map(|id| self.node(id)), above.after) else {
+    fn validate_carried(&mut self) -> Result<(), Denial> {
+        let above = self.levels[self.levels.len() - 1];
+        let (Some(rules), Some(after)) = (self.rules(&above), above.after) else {
             return Ok(());
         };
         let ruleset = self.ruleset;
-        let validates = |id: NodeId| ruleset.node(id).validates;
+        let validates = |id| ruleset.node(id).validates;
         if rules.capture.is_some_and(validates) {
             for (key, child) in after.children() {
-                self.validate_child(keys, above, key, child)?;
+                self.validate_child(&above, key, child)?;
             }
             return Ok(());
         }
         for (key, _) in rules.literals.iter().filter(|&&(_, id)| validates(id)) {
             if let Some(child) = after.child(key) {
-                self.validate_child(keys, above, key, child)?;
+                self.validate_child(&above, key, child)?;
             }
         }
         Ok(())
     }
 
-    fn validate_child(
-        &mut self,
-        keys: &mut Vec<Key>,
-        above: Level<'j>,
-        key: &Key,
-        after: &'j Node,
-    ) -> Result<(), Denial> {
+    fn validate_child(&mut self, above: &Level<'j>, key: &'j Key, after: &'j Node) -> Result<(), Denial> {
         if !self.account.budget.spend(1) {
-            return Err(over_budget(keys));
+            return Err(over_budget(&self.levels));
         }
-        let level = Level {
-            rules: above.rules.and_then(|id| self.node(id).child(key)),
-            before: above.before.and_then(|node| node.child(key)),
-            after: Some(after),
-            granted: None,
-            validated: false,
-        };
-        keys.push(key.clone());
-        let site = Site { keys, before: level.before, after: level.after };
-        self.validate_node(level.rules, site)?;
-        self.validate_carried(keys, level)?;
-        keys.pop();
+        let depth = self.levels.len();
+        self.levels.push(above.below_to(self.ruleset, key, after));
+        self.validate_node(depth)?;
+        self.validate_carried()?;
+        self.levels.pop();
         Ok(())
     }
 }
 
-fn over_budget(keys: &[Key]) -> Denial {
-    Denial::OverBudget { at: keys.iter().cloned().collect() }
+/// Room for so many levels is made at first: for most writes enough.
+const LEVELS_EXPECTED: usize = 8;
+
+fn over_budget(levels: &[Level<'_>]) -> Denial {
+    Denial::OverBudget { at: level::path(levels) }
 }

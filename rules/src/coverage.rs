@@ -7,12 +7,13 @@ use crate::access::{Denial, ReadVerdict, Situation};
 use crate::ast::{ExprId, ExprKind, Logic};
 use crate::eval::Observer;
 use crate::fault::{Failure, Fault};
+use crate::level::Level;
 use crate::outline::RuleId;
 use crate::query::QueryValues;
 use crate::ruleset::{Rule, Ruleset};
 use crate::span::Span;
 use crate::value::Value;
-use hearth_tree::{Key, Path, Snapshot, Target};
+use hearth_tree::{Path, Snapshot, Target};
 use std::fmt;
 
 /// What was seen of one ruleset so far. Merging is adding, so operations may run side by side.
@@ -281,7 +282,7 @@ impl Seen {
 }
 
 impl Observer for Coverage {
-    fn node(&mut self, _keys: &[Key]) {}
+    fn node(&mut self, _levels: &[Level<'_>]) {}
 
     fn rule(&mut self, _rule: RuleId) {}
 

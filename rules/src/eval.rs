@@ -1,27 +1,30 @@
 //! Runs one rule's expression (rules reference 2.4, 3 and 4).
 //!
 //! A loop over operations with a stack of values: nothing recurses, every operation is paid for, and the first thing
-//! that goes wrong ends the whole expression.
+//! that goes wrong ends the whole expression. Nothing is copied that the data, the claims or the rules hold, and the
+//! rules of one operation share their room: only a text that a rule makes is allocated.
 
 use crate::ast::{ExprId, Logic};
 use crate::budget::Budget;
 use crate::claim::Claim;
 use crate::fault::{Failure, Fault};
+use crate::level::Level;
 use crate::look::{Aspect, Look};
 use crate::outline::RuleId;
-use crate::place::{Place, When};
-use crate::program::{Op, Program, Step};
+use crate::place::{Place, Step as WayStep, Ways, When};
+use crate::program::{Action, Jump, Op, Program, Step};
 use crate::query::QueryValues;
 use crate::text::text_method;
 use crate::types::{Method, Variable};
 use crate::value::{Value, binary, length, member, number_text};
-use hearth_tree::{Key, Node};
+use hearth_tree::Node;
 use std::borrow::Cow;
+use std::mem;
 
 /// What is told while rules run.
 pub(crate) trait Observer {
-    /// A node of the data is reached, with rules for it or not.
-    fn node(&mut self, keys: &[Key]);
+    /// A node of the data is reached, with rules for it or not: the last of these levels.
+    fn node(&mut self, levels: &[Level<'_>]);
     /// A rule begins to run.
     fn rule(&mut self, rule: RuleId);
     /// A part of it has a value.
@@ -32,7 +35,7 @@ pub(crate) trait Observer {
 
 /// Nobody looks.
 impl Observer for () {
-    fn node(&mut self, _keys: &[Key]) {}
+    fn node(&mut self, _levels: &[Level<'_>]) {}
     fn rule(&mut self, _rule: RuleId) {}
     fn part(&mut self, _rule: RuleId, _part: ExprId, _value: &Value<'_>) {}
     fn outcome(&mut self, _rule: RuleId, _outcome: &Result<bool, Failure>) {}
@@ -48,14 +51,6 @@ pub(crate) struct World<'a> {
     pub(crate) after: Option<&'a Node>,
 }
 
-/// Where a rule runs: the node of the data that it is for.
-#[derive(Clone, Copy)]
-pub(crate) struct Site<'a> {
-    pub(crate) keys: &'a [Key],
-    pub(crate) before: Option<&'a Node>,
-    pub(crate) after: Option<&'a Node>,
-}
-
 /// What a verdict uses up and gathers on its way.
 #[derive(Debug)]
 pub(crate) struct Account {
@@ -65,36 +60,58 @@ pub(crate) struct Account {
     pub(crate) saw_now: bool,
 }
 
+/// Room that the rules of one operation use one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Room<'a> {
+    stack: Stack<'a>,
+    steps: Vec<WayStep<'a>>,
+}
+
 /// One run.
 pub(crate) struct Run<'r, 'a, O> {
-    pub(crate) world: &'r World<'a>,
-    pub(crate) site: Site<'a>,
-    pub(crate) account: &'r mut Account,
-    pub(crate) observer: &'r mut O,
-    pub(crate) rule: RuleId,
+    world: World<'a>,
+    ways: Ways<'r, 'a>,
+    account: &'r mut Account,
+    observer: &'r mut O,
+    rule: RuleId,
 }
 
 type Stack<'a> = Vec<Value<'a>>;
 
+/// Runs a rule for the last of these levels: whether it holds.
+pub(crate) fn run<'a, O: Observer>(
+    (rule, program): (RuleId, &'a Program),
+    world: World<'a>,
+    levels: &[Level<'a>],
+    room: &mut Room<'a>,
+    account: &mut Account,
+    observer: &mut O,
+) -> Result<bool, Failure> {
+    let mut stack = mem::take(&mut room.stack);
+    let ways = Ways::new(levels, mem::take(&mut room.steps));
+    let mut run = Run { world, ways, account, observer, rule };
+    let outcome = run.run(program, &mut stack);
+    stack.clear();
+    *room = Room { stack, steps: run.ways.into_steps() };
+    outcome
+}
+
 impl<'a, O: Observer> Run<'_, 'a, O> {
-    /// Whether the rule holds.
-    pub(crate) fn run(&mut self, program: &'a Program) -> Result<bool, Failure> {
-        let mut stack: Stack<'a> = Vec::with_capacity(8);
+    fn run(&mut self, program: &'a Program, stack: &mut Stack<'a>) -> Result<bool, Failure> {
         let mut at = 0;
-        while let Some(Step { op, part }) = program.steps.get(at) {
+        while let Some(Step { action, part }) = program.steps.get(at) {
             let failed = |fault| Failure { part: *part, fault };
             if !self.account.budget.spend(1) {
                 return Err(failed(Fault::OverBudget));
             }
-            at = match jump(op, &mut stack).map_err(failed)? {
-                Flow::To(aim) => aim,
-                Flow::On => at + 1,
-                Flow::Compute => {
-                    let value = self.value(op, &mut stack).map_err(failed)?;
+            at = match action {
+                Action::Compute(op) => {
+                    let value = self.value(op, stack).map_err(failed)?;
                     self.observer.part(self.rule, *part, &value);
                     stack.push(value);
                     at + 1
                 }
+                Action::Go(jump) => aim(jump, stack).map_err(failed)?.unwrap_or(at + 1),
             };
         }
         match stack.pop() {
@@ -129,7 +146,7 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
                 length(&text)
             }
             Op::Call(method) => self.call(*method, stack)?,
-            Op::Descend(keys) => Value::Place(pop_place(stack)?.descend(keys)),
+            Op::Descend(keys) => Value::Place(self.ways.descend(pop_place(stack)?, keys)),
             Op::Matches(pattern) => {
                 let text = pop_text(stack, "matches")?;
                 self.afford(|budget| budget.match_text(&text, pattern.weight()))?;
@@ -157,23 +174,21 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
             }
             // Takes its own value to be seen as that of the whole.
             Op::Settle => pop(stack)?,
-            Op::Decide { .. } | Op::Branch { .. } | Op::Jump { .. } => return Err(unsound("jump", None)),
         })
     }
 
     fn variable(&mut self, variable: Variable) -> Value<'a> {
-        let Site { keys, before, after } = self.site;
         match variable {
             Variable::Auth => Value::from(self.world.auth),
             Variable::Now => {
                 self.account.saw_now = true;
                 Value::Number(self.world.now)
             }
-            Variable::Root => Value::Place(Place::new(When::Before, &[], self.world.before)),
-            Variable::Data => Value::Place(Place::new(When::Before, keys, before)),
-            Variable::NewData => Value::Place(Place::new(When::After, keys, after)),
+            Variable::Root => Value::Place(self.ways.root(When::Before)),
+            Variable::Data => Value::Place(self.ways.here(When::Before)),
+            Variable::NewData => Value::Place(self.ways.here(When::After)),
             Variable::Query => Value::Query,
-            Variable::Capture(depth) => match depth.checked_sub(1).and_then(|at| keys.get(at)) {
+            Variable::Capture(depth) => match self.ways.levels().get(depth).and_then(|level| level.key) {
                 Some(key) => Value::Text(Cow::Borrowed(key.as_str())),
                 None => Value::Null,
             },
@@ -209,14 +224,7 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
                 let node = self.look(pop_place(stack)?, Aspect::Value);
                 Value::Bool(node.and_then(Node::value).is_some_and(|value| is_of_type(method, value)))
             }
-            Method::Parent => {
-                let place = pop_place(stack)?;
-                let root = match place.when() {
-                    When::Before => self.world.before,
-                    When::After => self.world.after,
-                };
-                Value::Place(place.parent(root).ok_or(Fault::AboveRoot)?)
-            }
+            Method::Parent => Value::Place(self.ways.parent(pop_place(stack)?).ok_or(Fault::AboveRoot)?),
             Method::Child => {
                 let path = pop_argument(stack, name)?;
                 Value::Place(self.child(pop_place(stack)?, &path)?)
@@ -245,38 +253,41 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
         })
     }
 
-    fn child(&mut self, place: Place<'a>, path: &str) -> Result<Place<'a>, Fault> {
+    fn child(&mut self, place: Place<'a>, path: &Cow<'a, str>) -> Result<Place<'a>, Fault> {
         // A key is looked up per segment; the text itself may be anything that a client wrote.
         self.afford(|budget| budget.scan(path))?;
-        Ok(place.child(path))
+        Ok(self.ways.child(place, path))
     }
 
     /// All names are looked at before any child is: a name that is no text is an error whatever is there.
     fn has_children(&mut self, count: usize, stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
         let first = stack.len().checked_sub(count).ok_or_else(|| unsound("hasChildren", None))?;
-        let mut names = Vec::with_capacity(count);
-        for value in stack.drain(first..) {
-            names.push(
-                value
-                    .into_text()
-                    .map_err(|found| Fault::ArgumentNotAText { method: "hasChildren", found })?,
-            );
+        let names = &stack[first..];
+        if let Some(other) = names.iter().find(|name| !matches!(name, Value::Text(_))) {
+            return Err(Fault::ArgumentNotAText { method: "hasChildren", found: other.kind() });
         }
-        let place = pop_place(stack)?;
+        let place = first.checked_sub(1).map(|below| &stack[below]);
+        let Some(&Value::Place(place)) = place else { return Err(unsound("hasChildren", place)) };
+        let mut has_all = true;
         for name in names {
-            let child = self.child(place.clone(), &name)?;
-            if self.look(child, Aspect::Existence).is_none() {
-                return Ok(Value::Bool(false));
+            let Value::Text(name) = name else { return Err(unsound("hasChildren", Some(name))) };
+            let child = self.child(self.ways.held(place), name)?;
+            has_all = self.look(child, Aspect::Existence).is_some();
+            if !has_all {
+                break;
             }
         }
-        Ok(Value::Bool(true))
+        self.ways.forget(place);
+        stack.truncate(first - 1);
+        Ok(Value::Bool(has_all))
     }
 
-    /// What is at a place; that it was looked at is remembered.
+    /// What is at a place, which nobody needs again; that it was looked at is remembered.
     fn look(&mut self, place: Place<'a>, aspect: Aspect) -> Option<&'a Node> {
         if let (Some(looks), When::Before) = (&mut self.account.looks, place.when()) {
-            looks.extend(place.path().map(|at| Look { at, aspect }));
+            looks.extend(self.ways.path(place).map(|at| Look { at, aspect }));
         }
+        self.ways.forget(place);
         place.node()
     }
 
@@ -285,46 +296,23 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
     }
 }
 
-enum Flow {
-    On,
-    To(usize),
-    /// The operation is no jump.
-    Compute,
-}
-
-fn jump(op: &Op, stack: &mut Stack<'_>) -> Result<Flow, Fault> {
-    match op {
-        Op::Decide { logic, settled } => match stack.last() {
-            Some(Value::Bool(left)) if *left == (*logic == Logic::Or) => Ok(Flow::To(*settled)),
+/// Where to go on; nothing, if with the next operation.
+fn aim(jump: &Jump, stack: &mut Stack<'_>) -> Result<Option<usize>, Fault> {
+    match jump {
+        Jump::Decide { logic, settled } => match stack.last() {
+            Some(Value::Bool(left)) if *left == (*logic == Logic::Or) => Ok(Some(*settled)),
             Some(Value::Bool(_)) => {
                 stack.pop();
-                Ok(Flow::On)
+                Ok(None)
             }
             other => Err(unsound("&& or ||", other)),
         },
-        Op::Branch { otherwise } => match stack.pop() {
-            Some(Value::Bool(true)) => Ok(Flow::On),
-            Some(Value::Bool(false)) => Ok(Flow::To(*otherwise)),
+        Jump::Branch { otherwise } => match stack.pop() {
+            Some(Value::Bool(true)) => Ok(None),
+            Some(Value::Bool(false)) => Ok(Some(*otherwise)),
             other => Err(unsound("?", other.as_ref())),
         },
-        Op::Jump { settled } => Ok(Flow::To(*settled)),
-        Op::Null
-        | Op::Bool(_)
-        | Op::Number(_)
-        | Op::Text(_)
-        | Op::Variable(_)
-        | Op::Member(_)
-        | Op::Index
-        | Op::QueryProperty(_)
-        | Op::Length
-        | Op::Call(_)
-        | Op::Descend(_)
-        | Op::Matches(_)
-        | Op::HasChildren(_)
-        | Op::Not
-        | Op::Negate
-        | Op::Binary(_)
-        | Op::Settle => Ok(Flow::Compute),
+        Jump::Always { settled } => Ok(Some(*settled)),
     }
 }
 

@@ -16,6 +16,7 @@ mod document;
 mod eval;
 mod fault;
 mod index;
+mod level;
 mod lexer;
 pub mod limits;
 mod lint;

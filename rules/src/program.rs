@@ -19,8 +19,16 @@ pub(crate) struct Program {
 /// One operation, and the part of the expression whose value it makes or works on.
 #[derive(Debug)]
 pub(crate) struct Step {
-    pub(crate) op: Op,
+    pub(crate) action: Action,
     pub(crate) part: ExprId,
+}
+
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// Makes a value of those on the stack.
+    Compute(Op),
+    /// Decides where to go on.
+    Go(Jump),
 }
 
 #[derive(Debug)]
@@ -46,21 +54,18 @@ pub(crate) enum Op {
     Not,
     Negate,
     Binary(Binary),
-    /// Behind the left side of `&&` or `||`: goes to `settled` if it decides, else drops it.
-    Decide {
-        logic: Logic,
-        settled: usize,
-    },
     /// Where `&&`, `||` and `?:` have their value, whichever side it came from.
     Settle,
+}
+
+#[derive(Debug)]
+pub(crate) enum Jump {
+    /// Behind the left side of `&&` or `||`: goes to `settled` if it decides, else drops it.
+    Decide { logic: Logic, settled: usize },
     /// Behind a condition: goes to `otherwise` unless it holds.
-    Branch {
-        otherwise: usize,
-    },
+    Branch { otherwise: usize },
     /// Behind the branch of a condition that holds.
-    Jump {
-        settled: usize,
-    },
+    Always { settled: usize },
 }
 
 /// A jump whose aim is a part of the expression.
@@ -70,7 +75,7 @@ enum Pending {
     Branch {
         behind: ExprId,
     },
-    Jump(ExprId),
+    Always(ExprId),
 }
 
 impl Program {
@@ -86,21 +91,21 @@ impl Program {
             begins[part.index()] = steps.len();
             if !is_absorbed[part.index()] {
                 let op = lowered(ast, &expr.kind, checked, captures);
-                steps.extend(op.map(|op| Step { op, part }));
+                steps.extend(op.map(|op| Step { action: Action::Compute(op), part }));
             }
             if let Some(jump) = jumps[part.index()].take() {
                 unaimed.push((steps.len(), jump));
                 // Stands in until every part has its place.
-                steps.push(Step { op: Op::Settle, part });
+                steps.push(Step { action: Action::Compute(Op::Settle), part });
             }
             ends[part.index()] = steps.len();
         }
         for (at, jump) in unaimed {
-            steps[at].op = match jump {
-                Pending::Decide(logic, whole) => Op::Decide { logic, settled: begins[whole.index()] },
-                Pending::Branch { behind } => Op::Branch { otherwise: ends[behind.index()] },
-                Pending::Jump(whole) => Op::Jump { settled: begins[whole.index()] },
-            };
+            steps[at].action = Action::Go(match jump {
+                Pending::Decide(logic, whole) => Jump::Decide { logic, settled: begins[whole.index()] },
+                Pending::Branch { behind } => Jump::Branch { otherwise: ends[behind.index()] },
+                Pending::Always(whole) => Jump::Always { settled: begins[whole.index()] },
+            });
         }
         Self { steps }
     }
@@ -118,7 +123,7 @@ fn jumps(ast: &Ast) -> (Vec<Option<Pending>>, Vec<bool>) {
             }
             ExprKind::Conditional { condition, then, .. } => {
                 jumps[condition.index()] = Some(Pending::Branch { behind: *then });
-                jumps[then.index()] = Some(Pending::Jump(part));
+                jumps[then.index()] = Some(Pending::Always(part));
             }
             ExprKind::Call { callee, arguments } => {
                 is_absorbed[callee.index()] = true;

@@ -8,11 +8,12 @@ use crate::check::RuleKind;
 use crate::claim::Claim;
 use crate::eval::Observer;
 use crate::fault::Failure;
+use crate::level::{self, Level};
 use crate::outline::RuleId;
 use crate::query::QueryValues;
 use crate::ruleset::Ruleset;
 use crate::value::Value;
-use hearth_tree::{Key, Path, Snapshot, Target};
+use hearth_tree::{Path, Snapshot, Target};
 use std::collections::BTreeSet;
 
 /// Most rules whose running a trace keeps; a write can run a rule for each of a million nodes.
@@ -89,10 +90,10 @@ impl Trace {
 }
 
 impl Observer for Trace {
-    fn node(&mut self, keys: &[Key]) {
-        let is_last = self.visits.last().is_some_and(|visit| visit.at.keys() == keys);
+    fn node(&mut self, levels: &[Level<'_>]) {
+        let is_last = self.visits.last().is_some_and(|visit| visit.at.keys().iter().eq(level::keys(levels)));
         if !is_last && self.runs < TRACED_RULES_MAX {
-            self.visits.push(Visit { at: keys.iter().cloned().collect(), runs: Vec::new() });
+            self.visits.push(Visit { at: level::path(levels), runs: Vec::new() });
         }
     }
 

@@ -218,10 +218,7 @@ impl fmt::Display for Value<'_> {
             Self::Object => f.write_str("{…}"),
             Self::Claims(Claim::List(_)) => f.write_str("[…]"),
             Self::Claims(_) => f.write_str("{…}"),
-            Self::Place(place) => match place.path() {
-                Some(path) => write!(f, "<{path}>"),
-                None => f.write_str("<nowhere>"),
-            },
+            Self::Place(_) => f.write_str("<snapshot>"),
             Self::Query => f.write_str("<query>"),
         }
     }

@@ -107,6 +107,9 @@ pub(crate) fn sort_apart<T>(items: &mut [T], place: impl Fn(&T) -> (&Path, bool)
 
 /// `node`, which is `depth` keys below the root, after these edits at or below it. There is at least one.
 fn applied(node: Option<&Node>, edits: &[Edit], depth: usize) -> Option<Node> {
+    if let [edit] = edits {
+        return applied_alone(node, edit, depth);
+    }
     let (own, below) = match edits {
         [Edit { at, to }, below @ ..] if at.keys().len() == depth => (Some(to), below),
         _ => (None, edits),
@@ -125,13 +128,29 @@ fn applied(node: Option<&Node>, edits: &[Edit], depth: usize) -> Option<Node> {
     }
 }
 
+/// As [`applied`], of one edit, which is nearly every write: nothing has to be gathered.
+fn applied_alone(node: Option<&Node>, edit: &Edit, depth: usize) -> Option<Node> {
+    let Some(key) = edit.at.keys().get(depth) else {
+        return match &edit.to {
+            To::Node(new) => new.clone(),
+            To::Priority(priority) => node.map(|node| node.with_priority(priority.clone())),
+        };
+    };
+    let child = applied_alone(node.and_then(|node| node.child(key)), edit, depth + 1);
+    match node {
+        Some(node) => node.with_child(key, child),
+        None => Node::inner([(key.clone(), child?)]),
+    }
+}
+
 /// Puts new children in before it takes old ones out, so that a node that is not empty in the end never is in between.
 fn with_children(node: Option<&Node>, children: Vec<(Key, Option<Node>)>) -> Option<Node> {
     let Some(node) = node else {
         return Node::inner(children.into_iter().filter_map(|(key, child)| Some((key, child?))));
     };
-    let (new, gone): (Vec<_>, Vec<_>) = children.into_iter().partition(|(_, child)| child.is_some());
-    new.into_iter().chain(gone).try_fold(node.clone(), |node, (key, child)| node.with_child(&key, child))
+    let new = children.iter().filter(|(_, child)| child.is_some());
+    let gone = children.iter().filter(|(_, child)| child.is_none());
+    new.chain(gone).try_fold(node.clone(), |node, (key, child)| node.with_child(key, child.clone()))
 }
 
 fn add_difference(before: &Node, after: &Node, at: &Path, edits: &mut Vec<Edit>) {

@@ -4,6 +4,7 @@
 //! the one that came closest took more memory per entry (figures in ARCHITECTURE.md). Why immutable slices: every version
 //! is somebody's snapshot, so an edit copies the path to the root anyway; exact slices then cost no spare capacity.
 
+use std::cmp::Ordering;
 use std::slice;
 use triomphe::ThinArc;
 
@@ -144,14 +145,22 @@ impl<'a, K: Ord + Clone, V: Clone> View<'a, K, V> {
     }
 
     /// O(log n).
-    pub(crate) fn get(mut self, key: &K) -> Option<&'a V> {
+    pub(crate) fn get(self, key: &K) -> Option<&'a V> {
+        self.get_by(|own| own.cmp(key))
+    }
+
+    /// The value whose key compares as equal; `compare` says on which side of the wanted one a key is. O(log n).
+    pub(crate) fn get_by(mut self, compare: impl Fn(&K) -> Ordering) -> Option<&'a V> {
         loop {
             match self {
                 Self::Leaf(entries) => {
-                    let at = entries.binary_search_by(|(own, _)| own.cmp(key)).ok()?;
+                    let at = entries.binary_search_by(|(own, _)| compare(own)).ok()?;
                     return Some(&entries[at].1);
                 }
-                Self::Branch(_, twigs) => self = twigs[twig_of(twigs, key)].tree.view(),
+                Self::Branch(_, twigs) => {
+                    let behind = twigs.partition_point(|twig| compare(&twig.first).is_le());
+                    self = twigs[behind.saturating_sub(1)].tree.view();
+                }
             }
         }
     }
@@ -522,8 +531,8 @@ impl<'a, K: Ord + Clone, V: Clone> Difference<'a, K, V> {
         let (a, b) = (first(before), first(after));
         let order = match (a, b) {
             (Some((x, _)), Some((y, _))) => x.cmp(y),
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, _) => std::cmp::Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
+            (None, _) => Ordering::Greater,
         };
         let a = a.filter(|_| order.is_le());
         let b = b.filter(|_| order.is_ge());

@@ -133,7 +133,15 @@ impl fmt::Debug for Key {
 /// The order of child names, for any two texts (bounds of queries need not be legal keys). Wire reference 7.5:
 /// integer keys first, by value, then by length; the others by UTF-16 code unit. Total: equal only for equal texts.
 pub fn key_order(a: &str, b: &str) -> Ordering {
-    // Settles it for push ids and field names.
+    // Settles it for most field names,
+    if let ([x, ..], [y, ..]) = (a.as_bytes(), b.as_bytes())
+        && x != y
+        && !begins_integers(*x)
+        && !begins_integers(*y)
+    {
+        return utf16_rank(*x).cmp(&utf16_rank(*y));
+    }
+    // and this for push ids.
     if !starts_as_integer(a) && !starts_as_integer(b) {
         return text_order(a, b);
     }
@@ -144,6 +152,10 @@ pub fn key_order(a: &str, b: &str) -> Ordering {
         // `-0` and `00` are equal in the SDKs; a total order needs the last step.
         (Some(x), Some(y)) => x.cmp(&y).then(a.len().cmp(&b.len())).then_with(|| text_order(a, b)),
     }
+}
+
+const fn begins_integers(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'-')
 }
 
 const fn starts_as_integer(text: &str) -> bool {
@@ -193,7 +205,16 @@ fn first_difference(a: &[u8], b: &[u8]) -> Option<(u8, u8)> {
     match (a.last_chunk(), b.last_chunk()) {
         // The rest with some of what is known to be alike.
         (Some(x), Some(y)) => (x != y).then(|| first_difference_of_words(*x, *y)),
+        (None, _) | (_, None) if is_same_by_halves(a_rest, b_rest) => None,
         (None, _) | (_, None) => a_rest.iter().zip(b_rest).find(|(x, y)| x != y).map(|(&x, &y)| (x, y)),
+    }
+}
+
+/// Whether two texts of four to seven bytes are the same: by their first and their last four. Not said of others.
+fn is_same_by_halves(a: &[u8], b: &[u8]) -> bool {
+    match (a.first_chunk::<4>(), b.first_chunk(), a.last_chunk::<4>(), b.last_chunk()) {
+        (Some(a_first), Some(b_first), Some(a_last), Some(b_last)) => a_first == b_first && a_last == b_last,
+        _ => false,
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::counted::{Difference, LEAF_MAX, Range, Spliced, Tree, View};
 use crate::hash::HashCell;
-use crate::key::Key;
+use crate::key::{Key, key_order};
 use crate::scalar::{Priority, Scalar};
 use std::fmt;
 use triomphe::{Arc, ThinArc};
@@ -149,6 +149,11 @@ impl Node {
     /// The child of that name. O(log n).
     pub fn child(&self, key: &Key) -> Option<&Self> {
         self.children().get(key)
+    }
+
+    /// The child whose key is this text; none for a text that is no key. O(log n).
+    pub fn child_named(&self, name: &str) -> Option<&Self> {
+        self.children().0.get_by(|own| key_order(own.as_str(), name))
     }
 
     /// What is at the end of these keys, the node itself if there are none.
@@ -356,6 +361,9 @@ impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         if self.is_same(other) {
             return true;
+        }
+        if let (Repr::Small(a), Repr::Small(b)) = (&self.0, &other.0) {
+            return a.header.header.priority == b.header.header.priority && a.slice == b.slice;
         }
         self.value() == other.value()
             && self.priority() == other.priority()

@@ -254,14 +254,11 @@ impl Write {
     /// # Errors
     /// [`ResolveError`] names an increment that cannot be stored.
     pub fn resolve(&self, now_ms: i64, before: &Snapshot) -> Result<Change, ResolveError> {
-        let resolve = |each: &Assignment| each.resolve(now_ms, before);
-        let edits = match self {
-            Self::Set(assignment) => vec![resolve(assignment)?],
-            Self::Update(update) => update.assignments.iter().map(resolve).collect::<Result<_, _>>()?,
-        };
-        let mut nodes = Vec::with_capacity(edits.len());
+        let assignments = self.assignments();
+        let mut nodes = Vec::with_capacity(assignments.len());
         let mut priorities = Vec::new();
-        for edit in edits {
+        for assignment in assignments {
+            let edit = assignment.resolve(now_ms, before)?;
             match edit.to {
                 To::Node(ref new) if new.as_ref() == before.get(&edit.at) => {}
                 To::Node(_) => nodes.push(edit),
@@ -269,7 +266,8 @@ impl Write {
             }
         }
         let priorities = priority_edits(before, &nodes, priorities);
-        let change = Change::new(nodes.into_iter().chain(priorities).collect());
+        nodes.extend(priorities);
+        let change = Change::new(nodes);
         Ok(change.expect("what an update writes lies apart, and only priorities above it were added"))
     }
 }
