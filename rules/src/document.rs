@@ -4,37 +4,62 @@
 //! and reading goes on behind a mistake, so that all mistakes are reported at once. No JSON crate does these together.
 //! Source of the extensions: rules reference 1.1.
 
-use crate::diagnostic::Problems;
-use crate::limits::DOCUMENT_NESTING_MAX;
+use crate::diagnostic::{Problems, Rejected};
+use crate::limits::{DOCUMENT_BYTES_MAX, DOCUMENT_NESTING_MAX};
 use crate::problem::Problem;
 use crate::source_text::{SourceText, excerpt};
-use crate::span::Span;
+use crate::span::{Lines, Span};
 use std::collections::HashSet;
 
 /// A value and where it stands.
 #[derive(Debug)]
-pub(crate) struct Value {
-    pub(crate) kind: Kind,
-    pub(crate) span: Span,
+pub struct Value {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands, its brackets or quotes included.
+    pub span: Span,
 }
 
+/// What a value is.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
-    /// No rule has a use for its value.
+    /// A number of JSON; no rule has a use for its value, which stands at its span.
     Number,
+    /// A text.
     Text(SourceText),
+    /// A list.
     List(Vec<Value>),
+    /// An object; no two members have the same key.
     Object(Vec<Member>),
-    /// What stands here is already reported.
+    /// What stands here is already reported; only where something is.
     Broken,
 }
 
+/// A member of an object.
 #[derive(Debug)]
-pub(crate) struct Member {
-    pub(crate) key: SourceText,
-    pub(crate) value: Value,
+pub struct Member {
+    /// Its name.
+    pub key: SourceText,
+    /// What it is.
+    pub value: Value,
+}
+
+/// Reads a document that is written as rules are, but means something else.
+///
+/// # Errors
+/// [`Rejected`] has everything that keeps it from being one.
+pub fn parse(source: &str) -> Result<Value, Rejected> {
+    let mut problems = Problems::default();
+    if DOCUMENT_BYTES_MAX < source.len() {
+        problems.add(Span::default(), Problem::DocumentTooLong { bytes: source.len() });
+        return Err(problems.into_rejected("", &Lines::of("")));
+    }
+    let value = read(source, &mut problems);
+    if problems.is_empty() { Ok(value) } else { Err(problems.into_rejected(source, &Lines::of(source))) }
 }
 
 /// Reads a whole document. What is wrong goes to `problems`; what could be read comes back.

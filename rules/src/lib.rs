@@ -12,7 +12,7 @@ mod claim;
 mod constant;
 mod coverage;
 mod diagnostic;
-mod document;
+pub mod document;
 mod eval;
 mod fault;
 mod index;

@@ -17,7 +17,7 @@ use hearth_tree::{KeyError, PathError};
 )]
 pub enum Problem {
     // The document as JSON.
-    #[error("the rules have {bytes} bytes; at most {DOCUMENT_BYTES_MAX} are allowed")]
+    #[error("the document has {bytes} bytes; at most {DOCUMENT_BYTES_MAX} are allowed")]
     DocumentTooLong { bytes: usize },
     #[error("Parse error: objects and lists are nested more than {DOCUMENT_NESTING_MAX} levels deep")]
     DocumentTooNested,

@@ -1,7 +1,9 @@
 //! A database as connections see it, and all of them by name.
 
 use crate::in_vain::InVain;
+use crate::limits::Limiter;
 use crate::log::{Kept, Staged};
+use crate::meters::{DatabaseMeters, Meters};
 use crate::random::random_number;
 use crate::study::Study;
 use crate::threads::{
@@ -24,6 +26,7 @@ pub struct Database {
     name: Arc<str>,
     threads: Threads,
     published: Arc<ArcSwap<Published>>,
+    meters: Arc<DatabaseMeters>,
 }
 
 /// The threads have ended: the server is shutting down.
@@ -49,6 +52,16 @@ impl Database {
     /// What it is called.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What is counted of it.
+    pub(crate) const fn meters(&self) -> &Arc<DatabaseMeters> {
+        &self.meters
+    }
+
+    /// What is counted of the whole server.
+    pub(crate) const fn meters_of_server(&self) -> &Arc<Meters> {
+        &self.threads.meters
     }
 
     /// What everybody may see now. Waits for nobody.
@@ -198,6 +211,7 @@ pub struct Databases {
     databases_made: AtomicU64,
     sessions_made: AtomicU64,
     push_ids: Mutex<PushIds>,
+    limiter: Arc<Limiter>,
     in_vain: InVain,
 }
 
@@ -252,13 +266,15 @@ impl Databases {
             databases_made: AtomicU64::new(beginning.databases_made),
             sessions_made: AtomicU64::new(beginning.sessions_made),
             push_ids: Mutex::default(),
+            limiter: Arc::default(),
             in_vain: InVain::default(),
         };
         // What may not be used is kept all the same.
         for (name, id, published) in beginning.kept {
             if databases.exists(&name) {
                 let threads = databases.threads.clone();
-                let database = Database { id, name: name.as_str().into(), threads, published };
+                let meters = threads.meters.of(id);
+                let database = Database { id, name: name.as_str().into(), threads, published, meters };
                 databases.by_name.insert(name, database);
             }
         }
@@ -273,6 +289,32 @@ impl Databases {
     /// Whether checkpoints are written, and the log does not grow without end.
     pub(crate) const fn checkpoint_health(&self) -> &CheckpointHealth {
         &self.threads.checkpoints
+    }
+
+    /// What is counted.
+    pub(crate) const fn meters(&self) -> &Arc<Meters> {
+        &self.threads.meters
+    }
+
+    /// Those that are served, in the order in which they were made. O(n log n).
+    pub(crate) fn all(&self) -> Vec<Database> {
+        let mut all: Vec<Database> = self.by_name.iter().map(|entry| entry.value().clone()).collect();
+        all.sort_by_key(|database| database.id);
+        all
+    }
+
+    /// How much waits for each thread that others ask.
+    pub(crate) fn queues(&self) -> [(&'static str, usize); 2] {
+        let Threads { committer, publisher, .. } = &self.threads;
+        [
+            ("committer", committer.max_capacity() - committer.capacity()),
+            ("publisher", publisher.max_capacity() - publisher.capacity()),
+        ]
+    }
+
+    /// How much anybody may do in them.
+    pub(crate) const fn limiter(&self) -> &Arc<Limiter> {
+        &self.limiter
     }
 
     /// A session id that was never used.
@@ -367,7 +409,8 @@ impl Databases {
         threads.publisher.send(ToPublisher::Open(id, published.clone())).await.map_err(|_| Stopped)?;
         let open = ToCommitter::Open(id, name.into(), door.clone());
         threads.committer.send(open).await.map_err(|_| Stopped)?;
-        Ok(Database { id, name: name.into(), threads, published })
+        let meters = threads.meters.of(id);
+        Ok(Database { id, name: name.into(), threads, published, meters })
     }
 }
 

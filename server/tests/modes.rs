@@ -753,7 +753,7 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
         &format!("cannot read `{folder}`: Is a directory (os error 21)"),
     );
 
-    let known = "it knows `allow-origin`, `allow-remote`, `checkpoint-log`, `data`, `explain`, `keep-alive`, `listen`, \
+    let known = "it knows `allow-origin`, `allow-remote`, `checkpoint-log`, `data`, `explain`, `keep-alive`, `limits`, `listen`, \
         `memory`, `port`, `public`, `rules`, `store`";
     let name = "`a/b` is not a database name: 1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
     for (number, (mode, text, expected)) in [

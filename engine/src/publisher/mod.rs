@@ -111,6 +111,11 @@ impl Publisher {
         &self.published
     }
 
+    /// How many listen now.
+    pub fn listeners_now(&self) -> usize {
+        self.listeners.len()
+    }
+
     /// How many times a listener was judged again since the start: what changes cost those who only listen.
     pub const fn judged_total(&self) -> u64 {
         self.judged

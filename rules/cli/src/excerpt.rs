@@ -8,8 +8,8 @@ const CHARS_MAX: usize = 70;
 /// How many of them stand before the problem.
 const BEFORE_MAX: usize = 35;
 
-/// Two lines, each indented and ended.
-pub(crate) fn excerpt(source: &str, span: Span) -> String {
+/// Two lines, each indented and ended. O(length of the source).
+pub fn excerpt(source: &str, span: Span) -> String {
     let lines = Lines::of(source);
     let position = lines.position(source, span.start);
     let line: Vec<char> = lines.text(source, position.line).chars().map(printable).collect();

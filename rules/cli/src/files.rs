@@ -87,6 +87,6 @@ pub(crate) fn show_rejected(file: &Path, source: &str, rejected: &Rejected) -> S
 }
 
 /// Without the control characters that a terminal would obey; names in rules can hold any.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.replace(|ch: char| ch.is_control() && !matches!(ch, '\n' | '\t'), "\u{fffd}")
 }

@@ -13,7 +13,8 @@ mod run;
 mod suite;
 mod test;
 
-pub use files::{Trouble, read_rules, show_risks};
+pub use excerpt::excerpt;
+pub use files::{Trouble, plain, read_rules, show_risks};
 pub use report::html::html as coverage_page;
 pub use report::json::json as coverage_json;
 

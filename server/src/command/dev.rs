@@ -1,5 +1,6 @@
 //! `hearth dev`.
 
+use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::run::{Reloaded, RunError, Settled};
 use super::{Basics, LISTEN, address};
@@ -46,6 +47,7 @@ struct File {
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
+    limits: Option<PathBuf>,
     keep_alive: Option<KeepAlive>,
     allow_remote: Option<bool>,
     #[serde(default)]
@@ -62,6 +64,7 @@ impl Config for File {
         "data",
         "explain",
         "keep-alive",
+        "limits",
         "listen",
         "memory",
         "port",
@@ -72,7 +75,8 @@ impl Config for File {
     const MODE: &'static str = "hearth dev";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
-        self.rules.iter_mut().chain(&mut self.public).chain(&mut self.data).collect()
+        let Self { data, rules, limits, public, .. } = self;
+        [data, rules, limits, public].into_iter().flatten().collect()
     }
 }
 
@@ -92,6 +96,7 @@ impl Arguments {
         };
         let allowed = if allow_origin.is_empty() { file.allow_origin } else { allow_origin };
         let (rules_file, rules) = basics.rules.or(file.rules).map(RulesFile::open).transpose()?.unzip();
+        let (limits_file, limits) = basics.limits.or(file.limits).map(LimitsFile::open).transpose()?.unzip();
         let address = address(Some(listen), basics.port.or(file.port.map(|Port(port)| port)));
         let public = public.or(file.public).map(|folder| Public::open(&folder)).transpose()?;
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
@@ -104,8 +109,9 @@ impl Arguments {
             store,
             checkpoint_log,
             keep_alive,
+            limits: limits.unwrap_or_default(),
             mode: Mode::Dev(Dev { reach, allowed, rules, public, explain }),
-            reloaded: Reloaded { rules: rules_file, tls: None },
+            reloaded: Reloaded { rules: rules_file, limits: limits_file, tls: None },
         })
     }
 }

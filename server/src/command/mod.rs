@@ -1,11 +1,13 @@
 //! The command line.
 
 mod dev;
+mod limits_file;
 mod rules_file;
 mod run;
 mod serve;
 mod stored;
 mod verbosity;
+mod watched_file;
 mod welcome;
 
 pub use run::RunError;
@@ -75,6 +77,10 @@ struct Basics {
     /// `hearth serve` on SIGHUP; a file that cannot be used changes nothing.
     #[arg(long, value_name = "FILE", env = "HEARTH_RULES")]
     rules: Option<PathBuf>,
+    /// How much anybody but an admin may write and read at which places: a file like that of rules. It is read again as
+    /// rules are.
+    #[arg(long, value_name = "FILE", env = "HEARTH_LIMITS")]
+    limits: Option<PathBuf>,
     /// After how many seconds of silence an event stream says that it lives, and how often the client of a WebSocket is
     /// asked whether it does: 1 to 30; 25 if nothing is said. A client that has not answered twice is gone.
     #[arg(long, value_name = "SECONDS", env = "HEARTH_KEEP_ALIVE")]

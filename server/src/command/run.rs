@@ -1,5 +1,6 @@
 //! Running a server from what was settled until a signal comes.
 
+use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::stored::stored_rules;
 use super::welcome::welcome;
@@ -10,6 +11,7 @@ use crate::clock::now_ms;
 use crate::config::ConfigError;
 use crate::database::{Beginning, Databases, Stopped};
 use crate::keep_alive::KeepAlive;
+use crate::limits::Limits;
 use crate::log::{Data, DataError};
 use crate::mode::Mode;
 use crate::say::say;
@@ -92,6 +94,12 @@ pub enum RunError {
     /// Rules with problems: all of them.
     #[error("the rules cannot be used\n{0}")]
     Rejected(Trouble),
+    /// Limits with mistakes: all of them.
+    #[error("the limits cannot be used\n{shown}")]
+    Limits {
+        /// In lines.
+        shown: String,
+    },
     /// A certificate without its key, or the other way round.
     #[error("`--tls-cert` and `--tls-key` belong together, and `{missing}` is missing")]
     HalfTls {
@@ -142,6 +150,7 @@ pub(super) struct Settled {
     pub(super) store: Option<StoreKind>,
     pub(super) checkpoint_log: CheckpointLog,
     pub(super) keep_alive: KeepAlive,
+    pub(super) limits: Limits,
     pub(super) mode: Mode,
     pub(super) reloaded: Reloaded,
 }
@@ -150,7 +159,7 @@ impl Settled {
     /// Reads the data, serves until a signal comes, and ends in order: no new connections, armed writes made, clients
     /// sent away so that they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, data, store, checkpoint_log, keep_alive, mode, reloaded } = self;
+        let Self { address, data, store, checkpoint_log, keep_alive, limits, mode, reloaded } = self;
         let data = match data {
             None => Data::in_memory(),
             Some(folder) => Data::open(&folder, mode.door(), now_ms(), store, checkpoint_log)?,
@@ -181,6 +190,7 @@ impl Settled {
         let risks = reloaded.rules.as_ref().map_or("", RulesFile::risks);
         say(&format!("{}{risks}", welcome(&mode, &found, &stored, address, reloaded.tls.is_some())));
         let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
+        databases.limiter().replace(limits);
         let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
         let scheme = if reloaded.tls.is_some() { "https" } else { "http" };
         writeln!(io::stdout(), "listening on {scheme}://{address}")?;
@@ -192,8 +202,9 @@ impl Settled {
         };
         let sessions = server.sessions.clone();
         let (databases, tls) = (server.databases.clone(), reloaded.tls.clone());
+        let meters = databases.meters().clone();
         tokio::select! {
-            () = serve(listener, router(server), &sessions, tls.as_deref()) => {}
+            () = serve(listener, router(server), (&sessions, &meters), tls.as_deref()) => {}
             () = signals() => {}
             Stopped = reloaded.follow(&databases, hung_up) => tracing::warn!("the threads have ended"),
         }
@@ -235,31 +246,59 @@ impl Settled {
 pub(super) struct Reloaded {
     /// The rules of all databases that have none of their own.
     pub(super) rules: Option<RulesFile>,
+    pub(super) limits: Option<LimitsFile>,
     pub(super) tls: Option<Arc<Tls>>,
 }
 
 impl Reloaded {
-    /// Reads it again for ever: when the signal says so, or without one, when the rules have changed.
+    /// Reads it again for ever: all of it when the signal says so, or without one, what has changed.
     async fn follow(mut self, databases: &Databases, mut hung_up: Option<Signal>) -> Stopped {
         loop {
-            match (&mut hung_up, &mut self.rules) {
-                (Some(hung_up), _) => drop(hung_up.recv().await),
-                (None, Some(rules)) => rules.changed().await,
-                (None, None) => std::future::pending().await,
-            }
-            if let Some(tls) = &self.tls {
-                let outcome = match tls.reload() {
-                    Ok(()) => "the certificate was read again and holds for new connections".into(),
-                    Err(error) => format!("the certificate stays as it was: {error}"),
-                };
-                say(&format!("hearth: {outcome}\n"));
-            }
-            if let Some(rules) = &self.rules
-                && let Err(stopped) = rules.reload(databases).await
-            {
+            let due = match &mut hung_up {
+                Some(hung_up) => {
+                    hung_up.recv().await.unwrap_or_default();
+                    Due { rules: true, limits: true }
+                }
+                None => tokio::select! {
+                    () = changed(self.rules.as_mut().map(RulesFile::changed)) => Due { rules: true, limits: false },
+                    () = changed(self.limits.as_mut().map(LimitsFile::changed)) => Due { rules: false, limits: true },
+                },
+            };
+            if let Err(stopped) = self.reload(databases, due).await {
                 return stopped;
             }
         }
+    }
+
+    async fn reload(&self, databases: &Databases, due: Due) -> Result<(), Stopped> {
+        if let Some(tls) = &self.tls {
+            let outcome = match tls.reload() {
+                Ok(()) => "the certificate was read again and holds for new connections".into(),
+                Err(error) => format!("the certificate stays as it was: {error}"),
+            };
+            say(&format!("hearth: {outcome}\n"));
+        }
+        if let Some(limits) = self.limits.as_ref().filter(|_| due.limits) {
+            limits.reload(databases).await?;
+        }
+        if let Some(rules) = self.rules.as_ref().filter(|_| due.rules) {
+            rules.reload(databases).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What is to be read again.
+struct Due {
+    rules: bool,
+    limits: bool,
+}
+
+/// Waits for a change of what is there, and of nothing for ever.
+async fn changed(change: Option<impl Future<Output = ()>>) {
+    match change {
+        Some(change) => change.await,
+        None => std::future::pending().await,
     }
 }
 
@@ -317,6 +356,7 @@ mod tests {
             Threads::start(Box::new(Failing), None, BTreeMap::new(), BTreeMap::new(), None).unwrap();
         let server = server_of(threads);
         let (databases, sessions) = (server.databases.clone(), server.sessions.clone());
+        let meters = databases.meters().clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let client = async {
@@ -333,7 +373,7 @@ mod tests {
             }
         };
         tokio::select! {
-            () = serve(listener, router(server), &sessions, None) => unreachable!("it serves for ever"),
+            () = serve(listener, router(server), (&sessions, &meters), None) => unreachable!("it serves for ever"),
             ended = timeout(PATIENCE, client) => ended.unwrap(),
         }
         assert!(databases.health().failure().is_some());
@@ -347,6 +387,7 @@ mod tests {
         let (threads, _running) = Threads::in_memory();
         let server = server_of(threads);
         let (databases, sessions) = (server.databases.clone(), server.sessions.clone());
+        let meters = databases.meters().clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let client = async {
@@ -369,7 +410,7 @@ mod tests {
             socket
         };
         let _socket = tokio::select! {
-            () = serve(listener, router(server), &sessions, None) => unreachable!("it serves for ever"),
+            () = serve(listener, router(server), (&sessions, &meters), None) => unreachable!("it serves for ever"),
             socket = client => socket,
         };
         let database = databases.find(&Addressed::Default).await.unwrap();

@@ -1,5 +1,6 @@
 //! `hearth serve`.
 
+use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::run::{Reloaded, RunError, Settled};
 use super::{Basics, address};
@@ -54,6 +55,7 @@ struct File {
     listen: Option<IpAddr>,
     port: Option<Port>,
     rules: Option<PathBuf>,
+    limits: Option<PathBuf>,
     keep_alive: Option<KeepAlive>,
     #[serde(default)]
     namespaces: Vec<Name>,
@@ -78,6 +80,7 @@ impl Config for File {
         "checkpoint-log",
         "data",
         "keep-alive",
+        "limits",
         "listen",
         "memory",
         "namespaces",
@@ -90,8 +93,8 @@ impl Config for File {
     const MODE: &'static str = "hearth serve";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
-        let Self { data, rules, admin_credential_file, tls_cert, tls_key, .. } = self;
-        [data, rules, admin_credential_file, tls_cert, tls_key].into_iter().flatten().collect()
+        let Self { data, rules, limits, admin_credential_file, tls_cert, tls_key, .. } = self;
+        [data, rules, limits, admin_credential_file, tls_cert, tls_key].into_iter().flatten().collect()
     }
 }
 
@@ -104,6 +107,7 @@ impl Arguments {
         let namespaces =
             if namespaces.is_empty() { of_file.collect() } else { namespaces.into_iter().collect() };
         let (rules_file, rules) = basics.rules.or(file.rules).map(RulesFile::open).transpose()?.unzip();
+        let (limits_file, limits) = basics.limits.or(file.limits).map(LimitsFile::open).transpose()?.unzip();
         let serve =
             Serve { admin: admin(admin_credential_file, file.admin_credential_file)?, namespaces, rules };
         if serve.namespaces.is_empty() {
@@ -126,8 +130,9 @@ impl Arguments {
             store,
             checkpoint_log,
             keep_alive,
+            limits: limits.unwrap_or_default(),
             mode: Mode::Serve(serve),
-            reloaded: Reloaded { rules: rules_file, tls },
+            reloaded: Reloaded { rules: rules_file, limits: limits_file, tls },
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Why something failed, in the words that clients know: the one place where they are chosen.
 
+use crate::limits::OverLimit;
 use hearth_engine::{Denied, ListenRefusal, Refusal};
 use hearth_wire::{Failure, Status};
 
@@ -30,4 +31,13 @@ pub(super) fn failure_of_listen(refusal: &ListenRefusal) -> Failure {
 pub(crate) fn failure_of_denial(denied: &Denied) -> Failure {
     tracing::debug!(%denied, "denied");
     Status::PermissionDenied.into()
+}
+
+/// Of what a limit refuses. Clients send nothing of this again by themselves; `unavailable` is what they know of the kind.
+pub(super) fn failure_of_limit(over: &OverLimit) -> Failure {
+    let status = match over {
+        OverLimit::Rate { .. } => Status::Unavailable,
+        OverLimit::Burst { .. } | OverLimit::Value { .. } => Status::WriteTooBig,
+    };
+    Failure { status, text: over.to_string() }
 }

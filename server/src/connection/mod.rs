@@ -16,10 +16,12 @@ pub(crate) use failure::failure_of_denial;
 
 use crate::auth::{CredentialError, Gate, acting_as};
 use crate::database::{Database, StageError, Stopped};
+use crate::limits::{Limiter, Line, OverLimit, Who};
 use crate::log::{Staged, WRITE_BYTES_MIN};
+use crate::meters::DatabaseMeters;
 use crate::study::Study;
 use crate::threads::SessionMessage;
-use failure::{failure_of_listen, failure_of_write};
+use failure::{failure_of_limit, failure_of_listen, failure_of_write};
 use hearth_engine::{
     Act, Answer as EngineAnswer, Begun, Delivery, Denied, Identity, Item, Listen, ListenRefusal, Onlooker,
     Published, Push as EnginePush, Refusal, Request, Revoked, SessionId, Tag, Ticket,
@@ -32,6 +34,7 @@ use hearth_wire::{
 };
 use spelled::Spelled;
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
@@ -54,8 +57,11 @@ const REQUEST: ReadOptions = ReadOptions {
 /// A client's connection.
 pub(crate) struct Connection {
     database: Database,
+    limiter: Arc<Limiter>,
     gate: Gate,
     session: SessionId,
+    /// Where its client is.
+    address: IpAddr,
     identity: Identity,
     /// Requests that have not been begun, those that are refused already among them: an answer has its turn too.
     queued: VecDeque<Queued>,
@@ -126,12 +132,20 @@ pub(crate) enum Next {
 }
 
 impl Connection {
-    pub(crate) fn new(database: Database, gate: Gate, session: SessionId, identity: Identity) -> Self {
+    /// Of a session of nobody yet, and where its client is.
+    pub(crate) fn new(
+        database: Database,
+        limiter: Arc<Limiter>,
+        gate: Gate,
+        (session, address): (SessionId, IpAddr),
+    ) -> Self {
         Self {
             database,
+            limiter,
             gate,
             session,
-            identity,
+            address,
+            identity: Identity::nobody(),
             queued: VecDeque::new(),
             slots: VecDeque::new(),
             writes_under_way: 0,
@@ -174,8 +188,11 @@ impl Connection {
                     let study = self.database.study();
                     let judged = reading.judge(&published, Study::onlooker(study.as_deref()));
                     let answer = match &judged {
-                        Ok(()) => reading.answer(&published),
-                        Err(denied) => Answer::Failed(failure_of_denial(denied)),
+                        Ok(()) => reading.answer(&published, self.database.meters()),
+                        Err(denied) => {
+                            self.database.meters().denied_reads.add(1);
+                            Answer::Failed(failure_of_denial(denied))
+                        }
                     };
                     let reasons =
                         judged.as_ref().err().and_then(|denied| self.reasons_for_client(denied.reasons()));
@@ -258,6 +275,7 @@ impl Connection {
                 Item::Answer(EngineAnswer::Write(ticket, outcome)) => {
                     self.writes_under_way -= 1;
                     if let Err(Refusal::Denied(denied)) = &outcome {
+                        self.database.meters().denied_writes.add(1);
                         self.tell_reasons(denied.reasons());
                     }
                     let answer = outcome
@@ -266,7 +284,11 @@ impl Connection {
                 }
                 Item::Answer(EngineAnswer::Listen(ticket, outcome)) => {
                     if let Err(ListenRefusal::Denied(denied)) = &outcome {
+                        self.database.meters().denied_reads.add(1);
                         self.tell_reasons(denied.reasons());
+                    }
+                    if outcome.as_ref().is_ok_and(|begun| begun.missing_index.is_some()) {
+                        self.database.meters().index_misses.add(1);
                     }
                     let listening =
                         |begun: Begun| Answer::Listening { no_index: begun.missing_index.is_some() };
@@ -348,11 +370,9 @@ impl Connection {
                 self.begin_staged(Write::Set(set), condition, bytes).await
             }
             RequestBody::Merge(merge) => self.begin_staged(Write::Update(merge.update), None, bytes).await,
-            RequestBody::OnDisconnect(OnDisconnect::Set(set)) => {
-                self.begin_write(Act::Arm(Write::Set(set)), None).await
-            }
+            RequestBody::OnDisconnect(OnDisconnect::Set(set)) => self.begin_arming(Write::Set(set)).await,
             RequestBody::OnDisconnect(OnDisconnect::Update(update)) => {
-                self.begin_write(Act::Arm(Write::Update(update)), None).await
+                self.begin_arming(Write::Update(update)).await
             }
             RequestBody::OnDisconnect(OnDisconnect::Cancel(at)) => {
                 self.begin_write(Act::Disarm(at), None).await
@@ -367,6 +387,9 @@ impl Connection {
                 self.settle(Answer::Done).await
             }
             RequestBody::Get(get) => {
+                if let Err(over) = self.limiter.read(&self.who(), &get.at) {
+                    return Ok(refused(&over));
+                }
                 let ticket = self.new_ticket();
                 self.database.tell(self.session, SessionMessage::Read(ticket)).await?;
                 Ok(SlotState::Reading(ticket, Box::new(Reading { identity: self.identity.clone(), get })))
@@ -392,6 +415,10 @@ impl Connection {
         condition: Option<(Path, Option<Hash>)>,
         bytes: usize,
     ) -> Result<SlotState, Stopped> {
+        if let Err(over) = self.limiter.write(&self.who(), &write) {
+            self.database.let_go(write);
+            return Ok(refused(&over));
+        }
         let (write, staged) = if bytes < WRITE_BYTES_MIN {
             (write, None)
         } else {
@@ -411,6 +438,23 @@ impl Connection {
         self.begin_write(act, staged.map(Box::new)).await
     }
 
+    /// Begins to arm a write. That counts as the write does; when it is made it does not count again.
+    async fn begin_arming(&mut self, write: Write) -> Result<SlotState, Stopped> {
+        match self.limiter.write(&self.who(), &write) {
+            Ok(()) => self.begin_write(Act::Arm(write), None).await,
+            Err(over) => Ok(refused(&over)),
+        }
+    }
+
+    fn who(&self) -> Who<'_> {
+        Who {
+            database: self.database.name(),
+            identity: &self.identity,
+            address: self.address,
+            line: Line::Session(self.session),
+        }
+    }
+
     async fn begin_write(&mut self, act: Act, staged: Option<Box<Staged>>) -> Result<SlotState, Stopped> {
         let ticket = self.new_ticket();
         self.writes_under_way += 1;
@@ -424,6 +468,9 @@ impl Connection {
     }
 
     async fn begin_listen(&mut self, listen: hearth_wire::Listen) -> Result<SlotState, Stopped> {
+        if let Err(over) = self.limiter.read(&self.who(), &listen.at) {
+            return Ok(refused(&over));
+        }
         let ticket = self.new_ticket();
         if let ListenKind::Tagged { tag, spelled, .. } = &listen.kind
             && let Err(failure) = self.spelled.insert(&listen.at, Tag(tag.0), spelled.clone())
@@ -560,9 +607,10 @@ impl Reading {
     }
 
     /// The answer to a read that is allowed.
-    fn answer(&self, published: &Published) -> Answer {
+    fn answer(&self, published: &Published, meters: &DatabaseMeters) -> Answer {
         let Get { at, query } = &self.get;
         if let Some(missing) = published.door().missing_index(at, query) {
+            meters.index_misses.add(1);
             return Answer::Failed(Failure { status: Status::Failure, text: missing.to_string() });
         }
         let node = published.tree.get(at);
@@ -573,6 +621,11 @@ impl Reading {
         let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
         Answer::Data(view.to_node())
     }
+}
+
+/// What is answered at once instead of done.
+fn refused(over: &OverLimit) -> SlotState {
+    SlotState::Ready(Outcome::Answer(Answer::Failed(failure_of_limit(over))))
 }
 
 fn failure_of_credential(error: CredentialError) -> Failure {

@@ -2,9 +2,11 @@
 
 use super::{LogBytes, Marked, ToLog, ToPublisher};
 use crate::log::KeptLog;
+use crate::meters::Meters;
 use hearth_engine::{LogError, LogStep};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 use tokio::sync::mpsc;
 
 /// Why the log has stopped, once it has. For whoever asks how the server is.
@@ -27,8 +29,7 @@ impl LogHealth {
 /// Keeps groups in the order in which they were decided, and hands them on to be shown.
 pub(super) fn run(
     log: Box<dyn KeptLog + Send>,
-    health: &LogHealth,
-    log_bytes: &LogBytes,
+    (health, log_bytes, meters): (&LogHealth, &LogBytes, &Meters),
     mut inbox: mpsc::Receiver<ToLog>,
     publisher: &mpsc::Sender<ToPublisher>,
     checkpoint: Option<&SyncSender<Marked>>,
@@ -49,8 +50,10 @@ pub(super) fn run(
                 continue;
             }
         };
+        let begun = Instant::now();
         let durable = log.keep(group);
         if let Some((_, bytes)) = log.log().end_position() {
+            meters.synced(begun.elapsed());
             log_bytes.set(bytes);
         }
         if let Some(error) = log.stopped() {

@@ -13,6 +13,7 @@ mod reclaim;
 use crate::checkpoint::Captured;
 use crate::checkpoint_log::CheckpointLog;
 use crate::log::{Checkpointing, Kept, KeptLog, Staging};
+use crate::meters::Meters;
 use crate::study::Studies;
 use arc_swap::ArcSwap;
 pub(crate) use checkpoint::CheckpointHealth;
@@ -108,6 +109,7 @@ pub(crate) struct Threads {
     pub(crate) committer: mpsc::Sender<ToCommitter>,
     pub(crate) publisher: mpsc::Sender<ToPublisher>,
     pub(crate) health: LogHealth,
+    pub(crate) meters: Arc<Meters>,
     /// What is noted of rules, in development.
     pub(crate) studies: Option<Arc<Studies>>,
     pub(crate) checkpoints: CheckpointHealth,
@@ -146,6 +148,7 @@ impl Threads {
         let (publish, health) = (to_publisher.clone(), LogHealth::default());
         let log_health = health.clone();
         let log_bytes = LogBytes::default();
+        let meters = Arc::<Meters>::default();
         let checkpoints = CheckpointHealth::default();
         let (to_checkpoint, checkpoint) = match checkpointing {
             None => (None, None),
@@ -158,22 +161,25 @@ impl Threads {
                 (Some(to_checkpoint), Some(own("checkpoint").spawn(run)?))
             }
         };
+        let own_meters = meters.clone();
         let log = own("log").spawn(move || {
-            log::run(log, &log_health, &log_bytes, groups, &publish, to_checkpoint.as_ref());
+            log::run(log, (&log_health, &log_bytes, &own_meters), groups, &publish, to_checkpoint.as_ref());
         })?;
         let waits = timer()?;
         let (reclaim, garbage) = std::sync::mpsc::sync_channel(reclaim::RECLAIM_QUEUE);
         let reclaim = Reclaim::new(reclaim);
         // It ends with whoever can hand it something, and nobody waits for it.
         drop(own("reclaim").spawn(move || reclaim::run(&garbage))?);
-        let (own_studies, own_reclaim) = (studies.clone(), reclaim.clone());
+        let watching = publisher::Watching { studies: studies.clone(), meters: meters.clone() };
+        let own_reclaim = reclaim.clone();
         let publisher = own("publisher")
-            .spawn(move || publisher::run(&waits, shown, own_studies.as_deref(), publisher, &own_reclaim))?;
+            .spawn(move || publisher::run(&waits, shown, &watching, publisher, &own_reclaim))?;
         let running = Running { serving: [committer, log, publisher], checkpoint };
         let own = Self {
             committer: to_committer,
             publisher: to_publisher,
             health,
+            meters,
             studies,
             checkpoints,
             reclaim,

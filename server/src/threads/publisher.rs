@@ -2,6 +2,7 @@
 
 use super::{Next, Outbox, Reclaim, SessionMessage, ToPublisher, next};
 use crate::clock::now_ms;
+use crate::meters::{DatabaseMeters, Meters};
 use crate::study::Studies;
 use arc_swap::ArcSwap;
 use hearth_engine::{DatabaseId, Delivery, Outboxes, Published, Publisher, SessionId};
@@ -16,6 +17,12 @@ use tokio::sync::mpsc::error::TrySendError;
 /// How often permissions that depend on the time are looked at, however much else there is to do.
 const TICK: Duration = Duration::from_secs(1);
 
+/// Who wants to know what this thread does.
+pub(super) struct Watching {
+    pub(super) studies: Option<Arc<Studies>>,
+    pub(super) meters: Arc<Meters>,
+}
+
 /// A database as this thread has it.
 struct Own {
     publisher: Publisher,
@@ -23,12 +30,14 @@ struct Own {
 }
 
 impl Own {
-    fn new(id: DatabaseId, published: Arc<ArcSwap<Published>>, studies: Option<&Studies>) -> Self {
+    fn new(id: DatabaseId, published: Arc<ArcSwap<Published>>, watching: &Watching) -> Self {
         let mut publisher = Publisher::new(Published::clone(&published.load()));
-        if let Some(studies) = studies {
+        if let Some(studies) = &watching.studies {
             publisher.seen_by(studies.of(id));
         }
-        Self { publisher, queues: Queues { by_session: HashMap::new(), published, cut: 0 } }
+        let meters = watching.meters.of(id);
+        meters.begin(publisher.published().revision);
+        Self { publisher, queues: Queues { by_session: HashMap::new(), published, meters } }
     }
 
     fn let_go(&mut self, reclaim: &Reclaim) {
@@ -42,8 +51,7 @@ struct Queues {
     by_session: HashMap<SessionId, Outbox>,
     /// Where readers find what is published.
     published: Arc<ArcSwap<Published>>,
-    /// How many sessions were closed because they had fallen behind for too long.
-    cut: u64,
+    meters: Arc<DatabaseMeters>,
 }
 
 impl Outboxes for Queues {
@@ -60,7 +68,7 @@ impl Outboxes for Queues {
                 Err(TrySendError::Full(delivery)) => delivery,
             }
         };
-        outbox.is_lagging.swap(true, Ordering::SeqCst);
+        let lagged_before = outbox.is_lagging.swap(true, Ordering::SeqCst);
         // Whoever has taken the last of the queue before it could see that would wait for ever.
         if is_empty() && outbox.is_lagging.swap(false, Ordering::SeqCst) {
             return match outbox.queue.try_send(refused) {
@@ -68,16 +76,19 @@ impl Outboxes for Queues {
                 Err(TrySendError::Full(_)) => unreachable!("nobody else fills the queue, and it was empty"),
             };
         }
+        if !lagged_before {
+            self.meters.resyncs.add(1);
+        }
         Err(refused)
     }
 
     fn cut(&mut self, session: SessionId) {
         // With its sender the queue ends, and with the queue the connection.
         self.by_session.remove(&session);
-        self.cut += 1;
+        self.meters.cut.add(1);
         tracing::info!(
             session = session.0,
-            cut = self.cut,
+            cut = self.meters.cut.get(),
             "a connection is closed because it takes too little of what it is told"
         );
     }
@@ -91,11 +102,11 @@ impl Outboxes for Queues {
 pub(super) fn run(
     timer: &Runtime,
     shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
-    studies: Option<&Studies>,
+    watching: &Watching,
     mut inbox: mpsc::Receiver<ToPublisher>,
     reclaim: &Reclaim,
 ) {
-    let own = |(id, published)| (id, Own::new(id, published, studies));
+    let own = |(id, published)| (id, Own::new(id, published, watching));
     let mut databases: BTreeMap<_, _> = shown.into_iter().map(own).collect();
     let mut ticked = Instant::now();
     loop {
@@ -105,7 +116,7 @@ pub(super) fn run(
             Next::End => return,
             Next::Deadline => {}
             Next::Message(ToPublisher::Open(id, published)) => {
-                databases.insert(id, Own::new(id, published, studies));
+                databases.insert(id, Own::new(id, published, watching));
             }
             Next::Message(ToPublisher::Publish(group)) => {
                 for (id, verdicts) in group {
@@ -117,6 +128,7 @@ pub(super) fn run(
             Next::Message(ToPublisher::Session(id, session, message)) => {
                 let own = opened(&mut databases, id);
                 follow(own, session, message);
+                own.queues.meters.set_listeners(own.publisher.listeners_now());
                 own.let_go(reclaim);
             }
         }

@@ -3,14 +3,15 @@
 //! Why our own: it bounds how long a client may take for its headers, and lets a connection become a WebSocket.
 
 use super::Tls;
+use super::peer::{Connections, Peer};
+use crate::meters::{Metered, Meters, Transport};
 use crate::sessions::{Sessions, Stay};
 use axum::Router;
-use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -24,7 +25,13 @@ const HEADERS: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves until the future is dropped. Connections finish the request that they are at when the sessions close.
-pub(crate) async fn serve(listener: TcpListener, router: Router, sessions: &Sessions, tls: Option<&Tls>) {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    (sessions, meters): (&Sessions, &Arc<Meters>),
+    tls: Option<&Tls>,
+) {
+    let connections = Connections::default();
     loop {
         let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -38,25 +45,24 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, sessions: &Sess
             tracing::debug!(%error, "small messages of a connection may be delayed");
         }
         let acceptor = tls.map(Tls::acceptor);
-        tokio::spawn(begin(stream, acceptor, address, router.clone(), sessions.stay()));
+        let stream = Metered::new(stream, meters.clone());
+        tokio::spawn(begin(stream, acceptor, connections.next(address), router.clone(), sessions.stay()));
     }
 }
 
+/// A connection as it comes from the network.
+type Bare = Metered<TcpStream>;
+
 /// Serves one connection, encrypted if there is something to do that with.
-async fn begin(
-    stream: TcpStream,
-    acceptor: Option<TlsAcceptor>,
-    address: SocketAddr,
-    router: Router,
-    mut stay: Stay,
-) {
-    let Some(acceptor) = acceptor else { return serve_one(stream, address, router, stay).await };
+async fn begin(stream: Bare, acceptor: Option<TlsAcceptor>, peer: Peer, router: Router, mut stay: Stay) {
+    let _present = stream.enter(Transport::Http);
+    let Some(acceptor) = acceptor else { return serve_one(stream, peer, router, stay).await };
     let greeted = tokio::select! {
         greeted = timeout(HEADERS, acceptor.accept(stream)) => greeted,
         () = stay.closing() => return,
     };
     match greeted {
-        Ok(Ok(stream)) => serve_one(stream, address, router, stay).await,
+        Ok(Ok(stream)) => serve_one(stream, peer, router, stay).await,
         Ok(Err(error)) => tracing::debug!(%error, "a client and this server did not agree on keys"),
         Err(_) => tracing::debug!("a client was too slow to agree on keys"),
     }
@@ -64,12 +70,12 @@ async fn begin(
 
 async fn serve_one(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    address: SocketAddr,
+    peer: Peer,
     router: Router,
     mut stay: Stay,
 ) {
     let router = router.map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(address));
+        request.extensions_mut().insert(peer);
         request
     });
     let mut http = http1::Builder::new();

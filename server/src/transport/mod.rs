@@ -4,6 +4,7 @@ mod accept;
 mod hub;
 mod long_poll;
 mod opening;
+mod peer;
 mod public;
 mod pulse;
 mod rest;

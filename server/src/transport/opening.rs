@@ -1,10 +1,11 @@
 //! What a client says before its session begins, whatever will carry it.
 
 use super::Server;
+use super::peer::Peer;
 use crate::auth::Gate;
 use crate::database::{Database, FindError};
 use axum::http::header::HOST;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hearth_wire::{Addressed, ConnectParams};
 
@@ -13,6 +14,7 @@ pub(super) struct Opening {
     pub(super) database: Database,
     pub(super) gate: Gate,
     pub(super) params: ConnectParams,
+    pub(super) peer: Peer,
     /// How the client calls this server: the handshake tells it to come back there.
     pub(super) host: String,
 }
@@ -23,7 +25,7 @@ impl Opening {
         server: &Server,
         gate: Gate,
         params: ConnectParams,
-        headers: &HeaderMap,
+        (headers, extensions): (&HeaderMap, &Extensions),
     ) -> Result<Self, Response> {
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default().to_owned();
         let name = Addressed::find(params.namespace.as_deref(), &host)
@@ -35,7 +37,7 @@ impl Opening {
             };
             (status, format!("{error}\n")).into_response()
         })?;
-        Ok(Self { database, gate, params, host })
+        Ok(Self { database, gate, params, peer: Peer::of(extensions), host })
     }
 }
 

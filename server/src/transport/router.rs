@@ -2,18 +2,22 @@
 
 use super::long_poll::{self, Lines};
 use super::{hub, rest, websocket};
-use crate::auth;
+use crate::auth::{self, Gate};
 use crate::database::Databases;
 use crate::keep_alive::KeepAlive;
+use crate::meters::{METRICS_TYPE, report};
 use crate::mode::Mode;
 use crate::sessions::Sessions;
 use axum::Router;
 use axum::extract::{Extension, Request, State};
-use axum::http::header::X_CONTENT_TYPE_OPTIONS;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::{from_fn_with_state, map_response};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use hearth_engine::Identity;
 use std::sync::Arc;
 
 /// What the transports share.
@@ -36,6 +40,7 @@ pub fn router(server: Server) -> Router {
         .layer(Extension(Arc::<Lines>::default()))
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
         .fallback(serve)
         .layer(from_fn_with_state(server.mode.clone(), auth::keep))
         // Last, so that it is in what the gate answers, too.
@@ -72,4 +77,29 @@ async fn ready(State(server): State<Server>) -> (StatusCode, String) {
         None => (StatusCode::OK, "ok\n".into()),
         Some(trouble) => (StatusCode::OK, format!("ok, but {trouble}\n")),
     }
+}
+
+/// What is counted, for admins and for whoever sits at a developer's own machine: names of databases and places stand in it.
+async fn metrics(
+    State(server): State<Server>,
+    Extension(gate): Extension<Gate>,
+    headers: HeaderMap,
+) -> Response {
+    let shown = headers.get(AUTHORIZATION).and_then(|text| text.to_str().ok()?.trim().split_once(' '));
+    let credential =
+        shown.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, text)| text.trim());
+    let identity = match credential.map(|credential| gate.identify_admin(credential)) {
+        None => Identity::nobody(),
+        Some(Ok((identity, _))) => identity,
+        Some(Err(_)) => return unauthorized(),
+    };
+    if !gate.may_inspect(&identity) {
+        return unauthorized();
+    }
+    ([(CONTENT_TYPE, METRICS_TYPE), (CACHE_CONTROL, "no-store")], report(&server.databases)).into_response()
+}
+
+fn unauthorized() -> Response {
+    let text = "metrics are for admins: Authorization: Bearer, and an admin's credential\n";
+    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], text).into_response()
 }

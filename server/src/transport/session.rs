@@ -7,6 +7,7 @@ use super::Server;
 use super::opening::Opening;
 use crate::connection::{Connection, Next};
 use crate::database::{Database, Stopped};
+use crate::meters::Meters;
 use crate::random::session_name;
 use crate::sessions::{Entry, Stay};
 use crate::threads::{Outbox, SessionMessage};
@@ -65,7 +66,7 @@ impl Session {
         opening: Opening,
         stay: Stay,
     ) -> Result<(Self, Leash), OpenError> {
-        let Opening { database, gate, params, host } = opening;
+        let Opening { database, gate, params, peer, host } = opening;
         if let Some(last) = &params.last_session {
             server.sessions.end(last.as_str()).await;
         }
@@ -76,7 +77,8 @@ impl Session {
         let is_lagging = Arc::new(AtomicBool::new(false));
         let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
         database.open(id, Identity::nobody(), outbox).await?;
-        let mut connection = Connection::new(database.clone(), gate, id, Identity::nobody());
+        let mut connection =
+            Connection::new(database.clone(), server.databases.limiter().clone(), gate, (id, peer.address));
         let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name.clone()) };
         connection.say(&ServerControl::Handshake(handshake));
         Ok((Self { connection, database, id, name, deliveries, is_lagging }, Leash { entry, stay }))
@@ -85,6 +87,11 @@ impl Session {
     /// How its client knows it.
     pub(super) const fn name(&self) -> &Name {
         &self.name
+    }
+
+    /// What is counted of the server.
+    pub(super) const fn meters(&self) -> &Arc<Meters> {
+        self.database.meters_of_server()
     }
 
     /// Tells the client something about the connection.

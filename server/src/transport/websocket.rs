@@ -8,6 +8,7 @@ use super::session::{Leash, MESSAGE_BYTES_MAX, OpenError, Pull, SKIPPED_BYTES_MA
 use crate::auth::Gate;
 use crate::connection::Next;
 use crate::database::Stopped;
+use crate::meters::Transport;
 use crate::sessions::Stay;
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -105,7 +106,7 @@ async fn prepare(server: &Server, gate: Gate, request: &mut Request) -> Result<P
     let accept = derive_accept_key(key.as_bytes());
     let params = ConnectParams::parse(request.uri().query().unwrap_or_default());
     let params = params.map_err(|error| refuse(&error.to_string()))?;
-    let opening = Opening::find(server, gate, params, headers).await?;
+    let opening = Opening::find(server, gate, params, (headers, request.extensions())).await?;
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     let upgrade = upgrade.ok_or_else(|| refuse("this connection cannot be upgraded"))?;
     Ok(Prepared { upgrade, accept, opening })
@@ -173,6 +174,7 @@ pub(super) async fn carry(
     mut session: Box<Session>,
     mut leash: Leash,
 ) -> Result<(), ServeError> {
+    let _present = session.meters().enter(Transport::WebSocket);
     let Carrier { socket, pulse, ping } = &mut *carrier;
     let mut goodbye = None;
     let served = tokio::select! {

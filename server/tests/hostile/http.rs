@@ -42,13 +42,18 @@ impl Http {
 
     /// Status and body of the next answer, which says how long it is; nothing, if the connection is closed before.
     pub(crate) fn answer(&mut self) -> Option<(u16, String)> {
+        self.answer_with_head().map(|(status, _, body)| (status, body))
+    }
+
+    /// As [`Http::answer`], with the head in small letters.
+    pub(crate) fn answer_with_head(&mut self) -> Option<(u16, String, String)> {
         let head = self.read_until("\r\n\r\n")?.to_ascii_lowercase();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
         let length = length.map_or(0, |length| length.parse().unwrap());
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).unwrap();
-        Some((status, String::from_utf8(body).unwrap()))
+        Some((status, head, String::from_utf8(body).unwrap()))
     }
 
     /// Whether something has come, were it the end.

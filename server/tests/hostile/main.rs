@@ -5,6 +5,8 @@
 #![expect(clippy::print_stdout, reason = "the figures are shown with --nocapture")]
 
 mod http;
+mod limits;
+mod metrics;
 mod peer;
 mod polling;
 mod requests;

@@ -4,17 +4,28 @@ use crate::check;
 use crate::http::Http;
 use crate::peer::Peer;
 use crate::put;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
 use std::time::Instant;
 
 const START: &str = "GET /.lp?start=t&ser=1&cb=7&v=5&ns=hostile";
 
 /// Begins a session; the parameters by which it is asked for.
-fn start(http: &mut Http) -> String {
+pub(crate) fn start(http: &mut Http) -> String {
     let (status, script) = http.ask(START, "");
     assert_eq!(status, 200, "{script}");
     let call = script.lines().find_map(|line| line.strip_prefix(r#"pLPCommand("start","#)).unwrap();
     let (id, password) = call.trim_end_matches(");").split_once(',').unwrap();
     format!("id={}&pw={}", id.trim_matches('"'), password.trim_matches('"'))
+}
+
+/// Says something, and gives what is told meanwhile. Nothing else may be under way.
+pub(crate) fn say(http: &mut Http, ticket: &str, number: usize, text: &str) -> String {
+    let data = URL_SAFE.encode(text).replace('=', ".");
+    let (status, script) =
+        http.ask(&format!("GET /.lp?{ticket}&ser={}&seg0={number}&ts0=1&d0={data}", number + 2), "");
+    assert_eq!(status, 200, "{script}");
+    script
 }
 
 #[test]

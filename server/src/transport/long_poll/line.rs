@@ -7,6 +7,7 @@ use super::lines::{Lines, Place};
 use super::take_over::{TakeOver, control};
 use crate::connection::Next;
 use crate::database::Stopped;
+use crate::meters::Transport;
 use crate::random::session_name;
 use crate::sessions::Stay;
 use crate::transport::Server;
@@ -99,6 +100,7 @@ pub(super) async fn live(
         drop(line.session.end(leash).await?);
         return Ok(());
     };
+    let present = line.session.meters().enter(Transport::LongPoll);
     let ended = if line.start(&callback, &place, answer) {
         tokio::select! {
             ended = line.carry(&mut calls) => ended?,
@@ -110,7 +112,7 @@ pub(super) async fn live(
     match ended {
         End::TakenOver { carrier, last } => {
             place.move_away(last);
-            drop(calls);
+            drop((calls, present));
             websocket::carry(carrier, Box::new(line.session), leash).await?;
         }
         End::Over => {
@@ -329,7 +331,7 @@ mod tests {
     use crate::keep_alive::KeepAlive;
     use crate::mode::{Dev, Mode, Reach};
     use crate::threads::Threads;
-    use axum::http::HeaderMap;
+    use axum::http::{Extensions, HeaderMap};
     use hearth_tree::Path;
     use hearth_wire::ConnectParams;
     use std::sync::Arc;
@@ -349,8 +351,8 @@ mod tests {
         let keep_alive = KeepAlive::DEFAULT;
         let server = Server { databases, sessions: Arc::default(), mode: mode.clone(), keep_alive };
         let params = ConnectParams::parse("v=5&ns=demo").unwrap();
-        let opening =
-            Opening::find(&server, Gate::of_program(mode), params, &HeaderMap::new()).await.unwrap();
+        let asked = (&HeaderMap::new(), &Extensions::new());
+        let opening = Opening::find(&server, Gate::of_program(mode), params, asked).await.unwrap();
         let database = opening.database.clone();
         let (answer, is_started) = oneshot::channel();
         let callback = Callback::parse("7").unwrap();

@@ -15,7 +15,7 @@ use crate::auth::Gate;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
 use hearth_wire::{Callback, ConnectParams, Script, Segment, Ticket, Visit, farewell_page};
 use line::{Beginning, Call, Patience};
@@ -37,7 +37,8 @@ pub(super) async fn serve(
     };
     match visit {
         Visit::Start { callback, connect } => {
-            start(server, gate, lines, callback, *connect, request.headers()).await
+            let asked = (request.headers(), request.extensions());
+            start(server, gate, lines, callback, *connect, asked).await
         }
         Visit::Poll { ticket, segments } => poll(&lines, &ticket, segments).await,
         // The ticket stands in the page, so nobody keeps it.
@@ -61,9 +62,9 @@ async fn start(
     lines: Arc<Lines>,
     callback: Callback,
     params: ConnectParams,
-    headers: &HeaderMap,
+    asked: (&HeaderMap, &Extensions),
 ) -> Response {
-    let opening = match Opening::find(&server, gate, params, headers).await {
+    let opening = match Opening::find(&server, gate, params, asked).await {
         Ok(opening) => opening,
         Err(refusal) => return refusal,
     };

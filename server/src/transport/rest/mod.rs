@@ -22,8 +22,10 @@ mod timeout;
 mod write;
 
 use super::Server;
+use super::peer::Peer;
 use crate::auth::Gate;
-use crate::database::Stopped;
+use crate::database::{Database, Stopped};
+use crate::limits::{Line, Who};
 use answer::Style;
 use axum::extract::Request;
 use axum::http::header::HOST;
@@ -67,6 +69,7 @@ struct Asked<T = Target> {
     conditions: Conditions,
     style: Style,
     headers: HeaderMap,
+    peer: Peer,
 }
 
 async fn answer(server: &Server, request: Request) -> Result<Response, Refused> {
@@ -102,13 +105,22 @@ impl<'p> Asked<&'p str> {
         timeout::check(&params)?;
         let conditions = Conditions::parse(&parts.headers);
         let headers = parts.headers.clone();
-        Ok(Self { namespace, target, identity, params, conditions, style, headers })
+        let peer = Peer::of(&parts.extensions);
+        Ok(Self { namespace, target, identity, params, conditions, style, headers, peer })
     }
 
     /// The same of what the path means.
     fn at<T>(self, target: T) -> Asked<T> {
-        let Self { namespace, identity, params, conditions, style, headers, .. } = self;
-        Asked { namespace, target, identity, params, conditions, style, headers }
+        let Self { namespace, identity, params, conditions, style, headers, peer, .. } = self;
+        Asked { namespace, target, identity, params, conditions, style, headers, peer }
+    }
+}
+
+impl<T> Asked<T> {
+    /// Who asks, for limits.
+    fn who<'a>(&'a self, database: &'a Database) -> Who<'a> {
+        let Peer { address, connection } = self.peer;
+        Who { database: database.name(), identity: &self.identity, address, line: Line::Http(connection) }
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
     asked.conditions.refuse(asked.target.part == Part::Value, false, "this request")?;
     let wanted = wanted_of(&asked.params)?;
     let database = server.databases.find(&asked.namespace).await?;
+    server.databases.limiter().read(&asked.who(&database), &asked.target.path)?;
     let published = database.published();
     judge(&database, &published, asked, &wanted, Verdict::Last)?;
     let (tree, at) = (published.tree.clone(), &asked.target.path);
@@ -97,10 +98,16 @@ pub(super) fn judge(
         Verdict::Last => watched.read(&asked.identity, now_ms(), tree, at, query),
         Verdict::First => watched.read_again(&asked.identity, now_ms(), tree, at, query),
     };
-    judged.map_err(|denied| Refused::denied(&denied))?;
+    judged.map_err(|denied| {
+        database.meters().denied_reads.add(1);
+        Refused::denied(&denied)
+    })?;
     match door {
         Door::Rules(rules) if wanted.is_ordered => match rules.missing_index(at, &wanted.query.order) {
-            Some(missing) => Err(Refused::bad(missing.to_string())),
+            Some(missing) => {
+                database.meters().index_misses.add(1);
+                Err(Refused::bad(missing.to_string()))
+            }
             None => Ok(()),
         },
         Door::Rules(_) | Door::Open | Door::Closed => Ok(()),

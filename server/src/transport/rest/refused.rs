@@ -2,7 +2,8 @@
 
 use super::answer::NO_CACHE;
 use crate::database::{FindError, StageError, Stopped};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use crate::limits::OverLimit;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Denied, ListenRefusal, Refusal};
@@ -17,6 +18,8 @@ pub(super) struct Refused {
     pub(super) text: String,
     /// Why it is denied, for who may know that.
     pub(super) reasons: Option<Arc<str>>,
+    /// When to come again, in seconds.
+    pub(super) retry_after_s: Option<u64>,
 }
 
 /// The header that says why something is denied (rules reference 8).
@@ -35,7 +38,7 @@ const NO_VALUE: &str = "Invalid data; couldn't parse JSON object, array, or valu
 
 impl Refused {
     pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
-        Self { status, text: text.into(), reasons: None }
+        Self { status, text: text.into(), reasons: None, retry_after_s: None }
     }
 
     /// The request makes no sense.
@@ -110,6 +113,17 @@ fn text_of_read(error: &ReadError, unreadable: &str) -> String {
     }
 }
 
+impl From<OverLimit> for Refused {
+    fn from(over: OverLimit) -> Self {
+        let status = match over {
+            OverLimit::Rate { .. } => StatusCode::TOO_MANY_REQUESTS,
+            // As of a write that is larger than any may be (rest reference 2.5).
+            OverLimit::Burst { .. } | OverLimit::Value { .. } => StatusCode::BAD_REQUEST,
+        };
+        Self { retry_after_s: over.retry_after_s(), ..Self::new(status, over.to_string()) }
+    }
+}
+
 impl From<FindError> for Refused {
     fn from(error: FindError) -> Self {
         match error {
@@ -143,6 +157,9 @@ impl IntoResponse for Refused {
         let mut response = (self.status, headers, body).into_response();
         if let Some(reasons) = self.reasons.as_deref().and_then(on_one_line) {
             response.headers_mut().insert(REASONS, reasons);
+        }
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         response
     }

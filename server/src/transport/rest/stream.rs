@@ -6,13 +6,14 @@ use super::query::wanted_of;
 use super::refused::Refused;
 use super::{Asked, Server, read};
 use crate::database::{Database, Stopped};
+use crate::meters::{DatabaseMeters, Transport};
 use crate::sessions::Stay;
 use crate::threads::{Outbox, SessionMessage};
 use axum::body::{Body, Bytes};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
-use hearth_engine::{Answer, Delivery, Item, Listen, Push, SessionId, Tag, Ticket};
+use hearth_engine::{Answer, Delivery, Item, Listen, ListenRefusal, Push, SessionId, Tag, Ticket};
 use hearth_tree::{BoundedText, OverBound, Part, Path};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     asked.conditions.refuse(false, false, "event streams")?;
     let wanted = wanted_of(&asked.params)?;
     let database = server.databases.find(&asked.namespace).await?;
+    server.databases.limiter().read(&asked.who(&database), &asked.target.path)?;
     // When the stream begins to listen, rules are asked once more.
     read::judge(&database, &database.published(), &asked, &wanted, read::Verdict::First)?;
     let is_query = !wanted.query.is_everything();
@@ -66,7 +68,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let mut silence = interval_at(Instant::now() + keep_alive, keep_alive);
     silence.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let stay = server.sessions.stay();
-    let told = Told { at, is_query, keys };
+    let told = Told { at, is_query, keys, meters: database.meters().clone() };
     let stream = Stream { database, session, told, deliveries, is_lagging, pieces, silence, stay };
     tokio::spawn(async move {
         if stream.serve(asked.identity, outbox, listen, begun).await.is_err() {
@@ -104,6 +106,7 @@ struct Told {
     is_query: bool,
     /// If it is a stream of keys alone.
     keys: Option<KeysTold>,
+    meters: Arc<DatabaseMeters>,
 }
 
 /// Whether a stream goes on.
@@ -125,7 +128,9 @@ impl Stream {
     ) -> Result<(), Stopped> {
         self.database.open(self.session, identity, outbox).await?;
         self.database.tell(self.session, SessionMessage::Listen(LISTEN, listen)).await?;
+        let present = self.database.meters_of_server().enter(Transport::Stream);
         let served = self.run(begun).await;
+        drop(present);
         self.database.tell(self.session, SessionMessage::Close).await?;
         served
     }
@@ -194,6 +199,9 @@ impl Told {
                     return Ok(Next::End);
                 }
                 Item::Answer(Answer::Listen(_, outcome)) => {
+                    if matches!(outcome, Err(ListenRefusal::Denied(_))) {
+                        self.meters.denied_reads.add(1);
+                    }
                     let outcome = outcome.map_err(|refusal| Refused::of_listen(&refusal));
                     let next = if outcome.is_ok() { Next::GoOn } else { Next::End };
                     let is_gone = begun.take().is_some_and(|begun| begun.send(outcome.map(|_| ())).is_err());

@@ -64,6 +64,10 @@ pub(super) async fn answer(
     body: Body,
 ) -> Result<Response, Refused> {
     check(method, asked)?;
+    let database = server.databases.find(&asked.namespace).await?;
+    let limiter = server.databases.limiter();
+    // What is refused anyway need not be received.
+    limiter.forecast(&asked.who(&database), &asked.target.path)?;
     let mut body_bytes = 0;
     let (plan, write) = match method {
         Method::Delete => {
@@ -89,7 +93,10 @@ pub(super) async fn answer(
         }
     };
     let is_short = body_bytes <= BODY_BYTES_QUICK;
-    let database = server.databases.find(&asked.namespace).await?;
+    if let Err(over) = limiter.write(&asked.who(&database), &write) {
+        database.let_go((write, plan));
+        return Err(over.into());
+    }
     let at = &asked.target.path;
     let published = database.published();
     let tree = &published.tree;
@@ -104,7 +111,10 @@ pub(super) async fn answer(
             let study = database.study();
             let door = published.door().seen_by(Study::onlooker(study.as_deref()));
             let judged = door.read_again(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
-            judged.map_err(|denied| Refused::denied(&denied))?;
+            judged.map_err(|denied| {
+                database.meters().denied_writes.add(1);
+                Refused::denied(&denied)
+            })?;
             return stale(asked, tree).await;
         }
     };
@@ -134,7 +144,12 @@ pub(super) async fn answer(
             return apart(move || Ok(done(&style, &conditions, &at, &plan, &seen))).await;
         }
         Err(Refusal::Stale { .. }) => stale(asked, &database.published().tree).await,
-        Err(refusal) => Err(Refused::of_write(&refusal)),
+        Err(refusal) => {
+            if matches!(refusal, Refusal::Denied(_)) {
+                database.meters().denied_writes.add(1);
+            }
+            Err(Refused::of_write(&refusal))
+        }
     };
     if !is_short {
         database.let_go(plan);

@@ -1,0 +1,160 @@
+//! What happens, in numbers, for whoever watches the server (`GET /metrics`).
+//!
+//! Why our own and not the crate `prometheus-client`: what is counted lives where it happens, in atomics beside it, and is
+//! only put together when somebody asks, databases by name and not more names than a bound. With a registry each count
+//! would first look its series up under a lock, and the crate writes another format alone, where the text format that every
+//! collector reads is the few lines of `text.rs`.
+
+mod histogram;
+mod metered;
+mod report;
+mod text;
+
+pub(crate) use metered::Metered;
+pub(crate) use report::report;
+pub(crate) use text::CONTENT_TYPE as METRICS_TYPE;
+
+use dashmap::DashMap;
+use hearth_engine::DatabaseId;
+use histogram::Histogram;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What is counted for the whole server.
+#[derive(Debug)]
+pub(crate) struct Meters {
+    by_transport: [Crowd; Transport::ALL.len()],
+    /// From clients, as it was on the network.
+    bytes_in: Count,
+    bytes_out: Count,
+    /// How long groups of commits took to keep.
+    syncs: Histogram,
+    by_database: DashMap<DatabaseId, Arc<DatabaseMeters>>,
+    started: Instant,
+}
+
+/// What is counted for one database.
+#[derive(Debug, Default)]
+pub(crate) struct DatabaseMeters {
+    /// At this revision counting began.
+    commits_before: AtomicU64,
+    /// Set by the publisher.
+    listeners_now: AtomicU64,
+    pub(crate) denied_reads: Count,
+    pub(crate) denied_writes: Count,
+    /// Queries without the index that they need.
+    pub(crate) index_misses: Count,
+    /// Sessions that have fallen behind.
+    pub(crate) resyncs: Count,
+    /// Sessions that were closed because they stayed behind.
+    pub(crate) cut: Count,
+}
+
+/// How somebody is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// A connection that speaks HTTP, REST for one, and is nothing else yet.
+    Http,
+    /// A session over a WebSocket.
+    WebSocket,
+    /// A session of long polling.
+    LongPoll,
+    /// An event stream.
+    Stream,
+}
+
+/// A number that only grows.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+/// How many are there.
+#[derive(Debug, Default)]
+struct Crowd {
+    now: AtomicU64,
+    total: Count,
+}
+
+/// Somebody who is counted until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Present {
+    meters: Arc<Meters>,
+    transport: Transport,
+}
+
+impl Default for Meters {
+    fn default() -> Self {
+        Self {
+            by_transport: Default::default(),
+            bytes_in: Count::default(),
+            bytes_out: Count::default(),
+            syncs: Histogram::default(),
+            by_database: DashMap::new(),
+            started: Instant::now(),
+        }
+    }
+}
+
+impl Transport {
+    const ALL: [Self; 4] = [Self::Http, Self::WebSocket, Self::LongPoll, Self::Stream];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::WebSocket => "websocket",
+            Self::LongPoll => "long_polling",
+            Self::Stream => "event_stream",
+        }
+    }
+}
+
+impl Count {
+    pub(crate) fn add(&self, more: u64) {
+        self.0.fetch_add(more, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Meters {
+    /// Somebody comes.
+    pub(crate) fn enter(self: &Arc<Self>, transport: Transport) -> Present {
+        let crowd = self.crowd(transport);
+        crowd.now.fetch_add(1, Ordering::Relaxed);
+        crowd.total.add(1);
+        Present { meters: self.clone(), transport }
+    }
+
+    /// Those of a database, made when they are first asked for.
+    pub(crate) fn of(&self, database: DatabaseId) -> Arc<DatabaseMeters> {
+        self.by_database.entry(database).or_default().clone()
+    }
+
+    /// A group of commits was kept.
+    pub(crate) fn synced(&self, took: Duration) {
+        self.syncs.observe(took);
+    }
+
+    const fn crowd(&self, transport: Transport) -> &Crowd {
+        &self.by_transport[transport as usize]
+    }
+}
+
+impl DatabaseMeters {
+    /// Counting begins here.
+    pub(crate) fn begin(&self, revision: hearth_engine::Revision) {
+        self.commits_before.store(revision.get(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_listeners(&self, now: usize) {
+        self.listeners_now.store(now as u64, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        self.meters.crowd(self.transport).now.fetch_sub(1, Ordering::Relaxed);
+    }
+}

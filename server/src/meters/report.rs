@@ -1,0 +1,186 @@
+//! All that is counted, put together when somebody asks.
+
+use super::text::{Exposition, Kind};
+use super::{Count, DatabaseMeters, Transport};
+use crate::database::{Database, Databases};
+use std::sync::atomic::Ordering;
+
+/// Most databases that are told apart: those that are oldest, so that nothing that was shown goes back. All others are one.
+const NAMES_MAX: usize = 100;
+/// No database can be called that.
+const OTHERS: &str = "(others)";
+
+/// What is told of a database.
+type Measured = fn(&Row) -> u64;
+
+/// What one name has, or all others together.
+#[derive(Default)]
+struct Row {
+    name: String,
+    commits: u64,
+    listeners: u64,
+    denied_reads: u64,
+    denied_writes: u64,
+    index_misses: u64,
+    resyncs: u64,
+    cut: u64,
+}
+
+/// The text for a collector. O(databases).
+pub(crate) fn report(databases: &Databases) -> String {
+    let mut text = Exposition::default();
+    of_server(&mut text, databases);
+    of_limits(&mut text, databases);
+    of_databases(&mut text, &rows(databases.all()));
+    text.into_text()
+}
+
+fn of_server(text: &mut Exposition, databases: &Databases) {
+    let meters = databases.meters();
+    text.family("hearth_info", Kind::Gauge, "The version that runs; always 1.")
+        .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+    text.family("hearth_uptime_seconds", Kind::Gauge, "Time since the start.")
+        .sample(&[], meters.started.elapsed().as_secs());
+    let mut now =
+        text.family("hearth_connections", Kind::Gauge, "Connections and sessions now, by transport.");
+    for transport in Transport::ALL {
+        now.sample(&[("transport", transport.word())], meters.crowd(transport).now.load(Ordering::Relaxed));
+    }
+    let help = "Connections and sessions since the start, by transport.";
+    let mut total = text.family("hearth_connections_total", Kind::Counter, help);
+    for transport in Transport::ALL {
+        total.sample(&[("transport", transport.word())], meters.crowd(transport).total.get());
+    }
+    text.family(
+        "hearth_received_bytes_total",
+        Kind::Counter,
+        "Bytes from clients, as they were on the network.",
+    )
+    .sample(&[], meters.bytes_in.get());
+    text.family("hearth_sent_bytes_total", Kind::Counter, "Bytes to clients, as they were on the network.")
+        .sample(&[], meters.bytes_out.get());
+    let help = "Time to write a group of commits to the log and to have the disk keep it.";
+    let mut syncs = text.family("hearth_sync_seconds", Kind::Histogram, help);
+    for (bound_us, count) in meters.syncs.up_to() {
+        syncs.suffixed("_bucket", &[("le", &seconds(bound_us))], count);
+    }
+    syncs.suffixed("_bucket", &[("le", "+Inf")], meters.syncs.count());
+    syncs.suffixed("_sum", &[], meters.syncs.sum().as_secs_f64());
+    syncs.suffixed("_count", &[], meters.syncs.count());
+    let mut queues =
+        text.family("hearth_queue_length", Kind::Gauge, "What waits for a thread; at most 1024.");
+    for (thread, length) in databases.queues() {
+        queues.sample(&[("thread", thread)], length);
+    }
+    let health = u8::from(databases.health().failure().is_none());
+    text.family(
+        "hearth_log_is_well",
+        Kind::Gauge,
+        "0 if writes are refused because the log cannot be written.",
+    )
+    .sample(&[], health);
+    let health = u8::from(databases.checkpoint_health().trouble().is_none());
+    text.family("hearth_checkpoints_are_well", Kind::Gauge, "0 if checkpoints cannot be written.")
+        .sample(&[], health);
+}
+
+fn of_limits(text: &mut Exposition, databases: &Databases) {
+    let limiter = databases.limiter();
+    let help =
+        "Requests that a limit refused, by its places, what there was too much of, and what was counted by.";
+    let mut refused = text.family("hearth_limit_refused_total", Kind::Counter, help);
+    for one in limiter.refused() {
+        let labels = [("places", &*one.places), ("measure", one.measure), ("per", one.per)];
+        refused.sample(&labels, one.count);
+    }
+    let help = "Whom limits keep in mind because they have done something lately; at most 131072.";
+    text.family("hearth_limit_buckets", Kind::Gauge, help).sample(&[], limiter.buckets_now());
+}
+
+fn of_databases(text: &mut Exposition, rows: &[Row]) {
+    use Kind::{Counter, Gauge};
+    let families: [(_, _, _, Measured); 7] = [
+        ("hearth_commits_total", Counter, "Commits since the start.", |row| row.commits),
+        ("hearth_listeners", Gauge, "Standing queries now, event streams among them.", |row| row.listeners),
+        ("hearth_denied_reads_total", Counter, "Reads and listens that the rules denied.", |row| {
+            row.denied_reads
+        }),
+        ("hearth_denied_writes_total", Counter, "Writes that the rules denied.", |row| row.denied_writes),
+        ("hearth_index_misses_total", Counter, "Queries without the `.indexOn` that they need.", |row| {
+            row.index_misses
+        }),
+        (
+            "hearth_resyncs_total",
+            Counter,
+            "Times that a client fell behind and was told one difference.",
+            |row| row.resyncs,
+        ),
+        ("hearth_cut_connections_total", Counter, "Connections closed because they stayed behind.", |row| {
+            row.cut
+        }),
+    ];
+    for (name, kind, help, measured) in families {
+        let mut family = text.family(name, kind, help);
+        for row in rows {
+            family.sample(&[("namespace", &row.name)], measured(row));
+        }
+    }
+}
+
+/// A row for each of the first, and one for all others.
+fn rows(databases: Vec<Database>) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for database in databases {
+        let row = row(&database);
+        if rows.len() < NAMES_MAX {
+            rows.push(row);
+        } else if rows.len() == NAMES_MAX {
+            rows.push(Row { name: OTHERS.into(), ..row });
+        } else if let Some(others) = rows.last_mut() {
+            others.add(&row);
+        }
+    }
+    rows
+}
+
+fn row(database: &Database) -> Row {
+    let meters = database.meters();
+    let DatabaseMeters {
+        commits_before,
+        listeners_now,
+        denied_reads,
+        denied_writes,
+        index_misses,
+        resyncs,
+        cut,
+    } = &**meters;
+    let get = Count::get;
+    Row {
+        name: database.name().into(),
+        commits: database.published().revision.get().saturating_sub(commits_before.load(Ordering::Relaxed)),
+        listeners: listeners_now.load(Ordering::Relaxed),
+        denied_reads: get(denied_reads),
+        denied_writes: get(denied_writes),
+        index_misses: get(index_misses),
+        resyncs: get(resyncs),
+        cut: get(cut),
+    }
+}
+
+impl Row {
+    fn add(&mut self, other: &Self) {
+        self.commits += other.commits;
+        self.listeners += other.listeners;
+        self.denied_reads += other.denied_reads;
+        self.denied_writes += other.denied_writes;
+        self.index_misses += other.index_misses;
+        self.resyncs += other.resyncs;
+        self.cut += other.cut;
+    }
+}
+
+/// As a decimal, which collectors compare as text.
+fn seconds(us: u64) -> String {
+    let text = format!("{}.{:06}", us / 1_000_000, us % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

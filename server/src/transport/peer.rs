@@ -1,0 +1,32 @@
+//! Who is at the other end of a connection.
+
+use axum::http::Extensions;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One connection of HTTP, and where it comes from. With every request that came over it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    pub(crate) address: IpAddr,
+    /// Never used for another one.
+    pub(crate) connection: u64,
+}
+
+/// Numbers connections.
+#[derive(Debug, Default)]
+pub(super) struct Connections(AtomicU64);
+
+impl Connections {
+    /// A connection that begins.
+    pub(super) fn next(&self, address: SocketAddr) -> Peer {
+        Peer { address: address.ip().to_canonical(), connection: self.0.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Peer {
+    /// Of a request. One that came over no connection, as in tests, comes from nowhere.
+    pub(crate) fn of(extensions: &Extensions) -> Self {
+        let nowhere = Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), connection: 0 };
+        extensions.get().copied().unwrap_or(nowhere)
+    }
+}
