@@ -2,7 +2,7 @@
 
 use crate::in_vain::InVain;
 use crate::limits::Limiter;
-use crate::log::{Kept, Staged};
+use crate::log::{Kept, NotStaged, Staged};
 use crate::meters::{DatabaseMeters, Meters};
 use crate::random::random_number;
 use crate::study::Study;
@@ -41,6 +41,12 @@ pub(crate) enum StageError {
     #[error("the write is too large for what room there is, or the disk fails; nothing of it is kept")]
     Disk {
         /// What the system says, for the operator.
+        reason: String,
+    },
+    /// There is too little of it.
+    #[error("{reason}; nothing of it is kept")]
+    NoRoom {
+        /// How much it takes, and how much there is.
         reason: String,
     },
     /// Too late.
@@ -99,7 +105,7 @@ impl Database {
         self.tell(session, SessionMessage::Close).await
     }
 
-    /// Puts what is large of a write on the disk ahead, so that nobody else waits for that when it is kept. Whoever asks has
+    /// Puts a write that is large on the disk ahead, so that nobody else waits for that when it is kept. Whoever asks has
     /// the write decided next, and lets go of what it is given when that is answered. Takes as long as the disk does, and
     /// waits for its turn: two at once are as fast as more.
     ///
@@ -116,7 +122,11 @@ impl Database {
         let staged = tokio::task::spawn_blocking(stage).await.map_err(|_| Stopped)?;
         staged.map_err(|error| {
             tracing::error!(%error, "a large write cannot be put on the disk, and is refused");
-            StageError::Disk { reason: error.to_string() }
+            let reason = error.to_string();
+            match error {
+                NotStaged::NoRoom { .. } => StageError::NoRoom { reason },
+                NotStaged::Io(_) => StageError::Disk { reason },
+            }
         })
     }
 

@@ -424,7 +424,7 @@ impl Connection {
         } else {
             match self.database.stage(write).await {
                 Ok(staged) => staged,
-                Err(StageError::Disk { .. }) => {
+                Err(StageError::Disk { .. } | StageError::NoRoom { .. }) => {
                     let answer = Answer::Failed(Status::Unavailable.into());
                     return Ok(SlotState::Ready(Outcome::Answer(answer)));
                 }
@@ -458,6 +458,9 @@ impl Connection {
     async fn begin_write(&mut self, act: Act, staged: Option<Box<Staged>>) -> Result<SlotState, Stopped> {
         let ticket = self.new_ticket();
         self.writes_under_way += 1;
+        if let Some(staged) = &staged {
+            staged.asked_by(self.session, ticket);
+        }
         self.decide(Some(ticket), act).await?;
         Ok(SlotState::Waiting(ticket, staged))
     }

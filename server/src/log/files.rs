@@ -2,6 +2,7 @@
 //!
 //! Why a trait: what a disk may do to us, it does rarely. The tests have a disk that does it always.
 
+use rustix::fs::statvfs;
 use std::fmt::Debug;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -29,6 +30,9 @@ pub(crate) trait Files {
 
     /// Removes a file. Not durable before [`Files::sync`].
     fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// What of the disk may still be written.
+    fn free_bytes(&self) -> io::Result<u64>;
 
     /// Returns when the names that there are now are on stable storage.
     fn sync(&self) -> io::Result<()>;
@@ -113,6 +117,11 @@ impl Files for Folder {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
+    }
+
+    fn free_bytes(&self) -> io::Result<u64> {
+        let found = statvfs(&self.0)?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
 
     fn sync(&self) -> io::Result<()> {

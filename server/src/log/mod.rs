@@ -5,7 +5,7 @@
 //! group     records that are written and synced as one, with sequence, checksums and
 //!           the hash of the group before                                              group
 //! segment   a file of groups, as long as it will ever be from the beginning            segment, segment_log
-//! part      a file with the large nodes of a commit, written before it is ordered        staging
+//! part      a file with the write of a large commit, written before it is ordered        staging
 //! folder    the segments, and who may use them                                         data, files
 //! ```
 //!
@@ -50,7 +50,7 @@ pub(crate) use group::Position;
 pub(crate) use replay::Kept;
 pub(crate) use segment::LogId;
 pub(crate) use segment_log::KeptLog;
-pub(crate) use staging::{Staged, Staging, WRITE_BYTES_MIN};
+pub(crate) use staging::{NotStaged, Staged, Staging, WRITE_BYTES_MIN};
 pub(crate) use trim::{TAIL_BYTES, trim};
 
 #[cfg(test)]

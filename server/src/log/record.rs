@@ -4,12 +4,12 @@
 //! is after some kinds or some databases can step over the rest.
 
 use super::codec::{
-    DecodeError, Part, Source, put_change_beside, put_identity, put_own_rules, put_path, put_text,
+    DecodeError, Source, put_change, put_identity, put_integer, put_own_rules, put_path, put_text,
     put_varint, put_write, take_change, take_identity, take_own_rules, take_path, take_write,
 };
-use super::staging::{PartFile, StagedWrite};
+use super::staging::PartFile;
 use hearth_engine::{Arming, ArmingStep, Commit, DatabaseId, Entry, OwnRules, Revision, SessionId};
-use hearth_tree::Path;
+use hearth_tree::Write;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +24,19 @@ pub(crate) enum Record {
     Made { database: DatabaseId, name: String },
     /// The next commit of a database.
     Commit { database: DatabaseId, commit: Commit },
+    /// The next commit of a database, as what was asked for: it stands in a file of its own.
+    Written { database: DatabaseId, revision: Revision, resolved: Resolved, write: Write },
     /// From here on a database has other rules of its own.
     Rules { database: DatabaseId, own: OwnRules },
+}
+
+/// How a write that is kept as it was asked for became a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    /// What every timestamp in it became.
+    pub(crate) now_ms: i64,
+    /// How many edits it came to: if it comes to others when it is read, it is not what was confirmed.
+    pub(crate) edits: u64,
 }
 
 const STARTED: u8 = 1;
@@ -34,8 +45,10 @@ const SEALED: u8 = 3;
 const MADE: u8 = 4;
 const COMMIT: u8 = 5;
 const RULES: u8 = 6;
-/// A commit with nodes that stand in a file of their own.
+/// A commit with nodes that stand in a file of their own. Only read: up to version 2 large commits were kept like this.
 const STAGED: u8 = 7;
+/// A commit whose write stands in a file of its own.
+const WRITTEN: u8 = 8;
 
 const NO_ARMING: u8 = 1;
 const ARM: u8 = 2;
@@ -73,7 +86,7 @@ pub(super) fn put_entry(into: &mut Vec<u8>, entry: &Entry<'_>) -> Result<(), Too
         }),
         Entry::Commit(database, commit) => put(into, COMMIT, |into| {
             put_varint(into, database.0);
-            put_commit(into, commit, |_| &[]);
+            put_commit(into, commit);
         }),
         Entry::Rules(database, own) => put(into, RULES, |into| {
             put_varint(into, database.0);
@@ -82,20 +95,23 @@ pub(super) fn put_entry(into: &mut Vec<u8>, entry: &Entry<'_>) -> Result<(), Too
     }
 }
 
-/// A commit with parts in the file of that number. O(size of the rest).
-pub(super) fn put_staged(
+/// A commit whose write is in that file. O(1).
+pub(super) fn put_written(
     into: &mut Vec<u8>,
-    (database, commit): (DatabaseId, &Commit),
     file: PartFile,
-    places: &StagedWrite,
-) -> Result<(), TooLong> {
-    put(into, STAGED, |into| {
+    (database, revision): (DatabaseId, Revision),
+    resolved: Resolved,
+) {
+    let body = |into: &mut Vec<u8>| {
         put_varint(into, file.number);
         put_varint(into, file.bytes);
         into.extend_from_slice(&file.crc.to_le_bytes());
         put_varint(into, database.0);
-        put_commit(into, commit, |at| places.parts(at));
-    })
+        put_varint(into, revision.get());
+        put_integer(into, resolved.now_ms);
+        put_varint(into, resolved.edits);
+    };
+    put(into, WRITTEN, body).expect("a few numbers are short");
 }
 
 fn put(into: &mut Vec<u8>, kind: u8, body: impl FnOnce(&mut Vec<u8>)) -> Result<(), TooLong> {
@@ -108,13 +124,9 @@ fn put(into: &mut Vec<u8>, kind: u8, body: impl FnOnce(&mut Vec<u8>)) -> Result<
     Ok(())
 }
 
-fn put_commit<'p>(
-    into: &mut Vec<u8>,
-    Commit { revision, change, arming }: &Commit,
-    parts: impl Fn(&Path) -> &'p [Part],
-) {
+fn put_commit(into: &mut Vec<u8>, Commit { revision, change, arming }: &Commit) {
     put_varint(into, revision.get());
-    put_change_beside(into, change, parts);
+    put_change(into, change);
     let Some(Arming { session, step }) = arming else {
         into.push(NO_ARMING);
         return;
@@ -156,7 +168,7 @@ impl<'a> Framed<'a> {
 
     /// The file that it refers to.
     pub(super) fn part_file(&mut self) -> Result<Option<PartFile>, DecodeError> {
-        if self.kind != STAGED {
+        if self.kind != STAGED && self.kind != WRITTEN {
             return Ok(None);
         }
         let what = "the file of a commit";
@@ -167,10 +179,14 @@ impl<'a> Framed<'a> {
 
     /// Reads it; beside what stands in the file that it refers to.
     pub(super) fn read(mut self, part_file: Option<&'a [u8]>) -> Result<Record, DecodeError> {
-        if let Some(part_file) = part_file {
-            self.body = self.body.beside(part_file);
-        }
-        let record = Record::of_body(self.kind, &mut self.body)?;
+        let record = match part_file {
+            Some(part_file) if self.kind == WRITTEN => Record::of_written(&mut self.body, part_file)?,
+            Some(part_file) => {
+                self.body = self.body.beside(part_file);
+                Record::of_body(self.kind, &mut self.body)?
+            }
+            None => Record::of_body(self.kind, &mut self.body)?,
+        };
         self.body.end()?;
         Ok(record)
     }
@@ -181,6 +197,17 @@ impl Record {
     #[cfg(test)]
     pub(super) fn take(source: &mut Source<'_>) -> Result<Self, DecodeError> {
         Framed::take(source)?.read(None)
+    }
+
+    fn of_written(body: &mut Source<'_>, part_file: &[u8]) -> Result<Self, DecodeError> {
+        let database = DatabaseId(body.varint("a database")?);
+        let revision = Revision::new(body.varint("a revision")?);
+        let now_ms = body.integer("the time of a write")?;
+        let edits = body.varint("the number of edits")?;
+        let mut own = Source::new(part_file);
+        let write = take_write(&mut own)?;
+        own.end()?;
+        Ok(Self::Written { database, revision, resolved: Resolved { now_ms, edits }, write })
     }
 
     fn of_body(kind: u8, body: &mut Source<'_>) -> Result<Self, DecodeError> {

@@ -85,6 +85,8 @@ pub(crate) enum Mistake {
     Unknown { database: u64 },
     #[error("revision {found} of `{name}` after revision {before}")]
     Revision { name: String, before: u64, found: u64 },
+    #[error("revision {revision} of `{name}` is a write that came to {edits} edits and now {comes_to}")]
+    Resolved { name: String, revision: u64, edits: u64, comes_to: String },
     #[error("version {found} of the rules of `{name}` after version {before}")]
     Rules { name: String, before: u64, found: u64 },
 }
@@ -261,7 +263,8 @@ pub(crate) fn recover_behind<F: Files>(
     if let Some(group) = last_group {
         group.write_again(&files)?;
     }
-    let log = SegmentLog::resume(files, id, sizes, Segment { file, bytes, end: at as u64 }, next);
+    let log =
+        SegmentLog::resume(files, id, sizes, Segment { file, bytes, end: at as u64, part_bytes: 0 }, next);
     Ok(Recovered { log, bytes: read, cut })
 }
 
@@ -400,6 +403,7 @@ impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
                 | Record::Stopped
                 | Record::Made { .. }
                 | Record::Commit { .. }
+                | Record::Written { .. }
                 | Record::Rules { .. }) => {
                     if is_shown {
                         (self.see)(record)?;

@@ -7,8 +7,8 @@ use super::record::Record;
 use super::recovery::Mistake;
 use crate::checkpoint::Captured;
 use hearth_engine::{
-    Act, Committer, DatabaseId, Decided, Door, Governing, Identity, Log, LogError, LogStep, Published,
-    Request, Revision, SessionId,
+    Act, Commit, Committer, DatabaseId, Decided, Door, Governing, Identity, Log, LogError, LogStep,
+    Published, Request, Revision, SessionId,
 };
 use hearth_tree::Snapshot;
 use hearth_wire::Namespace;
@@ -69,19 +69,22 @@ impl Replay {
             Record::Stopped => self.is_stopped = true,
             Record::Sealed => {}
             Record::Made { database, name } => self.make(database, name)?,
-            Record::Commit { database, commit } => {
-                let kept = self.databases.get_mut(&database);
-                let Kept { name, committer } = kept.ok_or(Mistake::Unknown { database: database.0 })?;
-                let before = committer.revision().get();
-                if before.checked_add(1) != Some(commit.revision.get()) {
-                    return Err(Mistake::Revision {
-                        name: name.clone(),
-                        before,
-                        found: commit.revision.get(),
-                    });
-                }
-                committer.replay(&commit);
-                self.commits += 1;
+            Record::Commit { database, commit } => self.next(database, commit.revision)?.replay(&commit),
+            Record::Written { database, revision, resolved, write } => {
+                let committer = self.next(database, revision)?;
+                // The tree that it is resolved against is the one that it was resolved against.
+                let found = write.resolve(resolved.now_ms, committer.tree());
+                let comes_to = match found {
+                    Ok(change) if change.edits().len() as u64 == resolved.edits => {
+                        committer.replay(&Commit { revision, change, arming: None });
+                        return Ok(());
+                    }
+                    Ok(change) => format!("comes to {}", change.edits().len()),
+                    Err(error) => format!("cannot be made: {error}"),
+                };
+                let name = self.databases[&database].name.clone();
+                let (revision, edits) = (revision.get(), resolved.edits);
+                return Err(Mistake::Resolved { name, revision, edits, comes_to });
             }
             Record::Rules { database, own } => {
                 let kept = self.databases.get_mut(&database);
@@ -94,6 +97,18 @@ impl Replay {
             }
         }
         Ok(())
+    }
+
+    /// The database whose next commit is of that revision.
+    fn next(&mut self, database: DatabaseId, found: Revision) -> Result<&mut Committer, Mistake> {
+        let kept = self.databases.get_mut(&database);
+        let Kept { name, committer } = kept.ok_or(Mistake::Unknown { database: database.0 })?;
+        let (before, found) = (committer.revision().get(), found.get());
+        if before.checked_add(1) != Some(found) {
+            return Err(Mistake::Revision { name: name.clone(), before, found });
+        }
+        self.commits += 1;
+        Ok(committer)
     }
 
     fn make(&mut self, database: DatabaseId, name: String) -> Result<(), Mistake> {

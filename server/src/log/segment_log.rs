@@ -2,7 +2,7 @@
 
 use super::files::{Files, Folder, SegmentFile};
 use super::group::{self, HEADER_BYTES, Position};
-use super::record::{TooLong, put_entry, put_sealed, put_staged, put_started, put_stopped};
+use super::record::{TooLong, put_entry, put_sealed, put_started, put_stopped, put_written};
 use super::segment::{HEAD_BYTES, Head, LogId, UNFINISHED, name_of};
 use super::staging::{Bounds, PartFile, Registry, Staging, name_of_part, name_of_staged};
 use crate::checkpoint_log::CheckpointLog;
@@ -63,7 +63,11 @@ impl KeptLog for SegmentLog<Folder> {
     }
 
     fn staging(&self) -> Option<Staging> {
-        Some(Staging::new(self.files.clone(), self.staged.clone(), Bounds::DEFAULT))
+        Some(Staging::new(
+            self.files.clone(),
+            self.staged.clone(),
+            Bounds::beside(self.sizes.segment_bytes_max),
+        ))
     }
 }
 
@@ -90,6 +94,8 @@ pub(super) struct Segment<T> {
     pub(super) bytes: u64,
     /// Where the next group is put; zeros from there on.
     pub(super) end: u64,
+    /// Of the parts of its groups, as far as this process has named them.
+    pub(super) part_bytes: u64,
 }
 
 impl<F: Files> SegmentLog<F> {
@@ -133,8 +139,10 @@ impl<F: Files> SegmentLog<F> {
         let in_doubt = |error: io::Error| LogError::InDoubt { reason: error.to_string() };
         let mut group = std::mem::take(&mut self.group);
         let bytes = group.len() as u64 + 1;
-        if self.last.bytes < self.last.end + bytes + SEAL_BYTES {
-            self.seal(bytes).map_err(|error| not_kept(error.to_string()))?;
+        let is_full = self.last.bytes < self.last.end + bytes + SEAL_BYTES;
+        // Parts go with their segment, which would not be full for years.
+        if is_full || self.sizes.segment_bytes_max <= self.last.part_bytes {
+            self.seal(bytes, is_full).map_err(|error| not_kept(error.to_string()))?;
         }
         let part_bytes = self.name_parts().map_err(|error| not_kept(error.to_string()))?;
         let next = group::finish(&mut group, &self.id, self.next);
@@ -145,6 +153,7 @@ impl<F: Files> SegmentLog<F> {
         // Nobody may be told of what has been removed meanwhile.
         self.last.file.check().map_err(in_doubt)?;
         self.last.end += bytes;
+        self.last.part_bytes += part_bytes;
         self.bytes += bytes + part_bytes;
         self.next = next;
         group.clear();
@@ -169,25 +178,27 @@ impl<F: Files> SegmentLog<F> {
 
     fn put(&mut self, entry: &Entry<'_>) -> Result<(), TooLong> {
         if let Entry::Commit(database, commit) = entry
-            && let Some(staged) = self.staged.take(commit)
+            && let Some((staged, resolved)) = self.staged.take(*database, commit)
         {
             let number = self.parts.len() as u64 + 1;
             let file = PartFile { number, bytes: staged.bytes, crc: staged.crc };
             self.parts.push((staged.number, staged.bytes));
-            return put_staged(&mut self.group, (*database, commit), file, &staged);
+            put_written(&mut self.group, file, (*database, commit.revision), resolved);
+            return Ok(());
         }
         put_entry(&mut self.group, entry)
     }
 
     /// Ends the segment, and begins one that has room for a group of so many bytes. The new one is durable before the old
     /// one points to it: whatever happens in between, the last segment that is pointed to is there.
-    fn seal(&mut self, group_bytes: u64) -> io::Result<()> {
+    fn seal(&mut self, group_bytes: u64, is_full: bool) -> io::Result<()> {
         let mut seal = Vec::new();
         group::begin(&mut seal);
         put_sealed(&mut seal);
         let first = group::finish(&mut seal, &self.id, self.next).map_err(io::Error::other)?;
         let needed = (HEAD_BYTES as u64 + group_bytes + SEAL_BYTES).next_multiple_of(HEAD_BYTES as u64);
-        let bytes = (2 * self.last.bytes).min(self.sizes.segment_bytes_max).max(needed);
+        let wanted = if is_full { 2 * self.last.bytes } else { self.sizes.segment_bytes_min };
+        let bytes = wanted.min(self.sizes.segment_bytes_max).max(needed);
         let made = make_segment(&self.files, Head { id: self.id, first, bytes })?;
         self.last.file.write(&seal, self.last.end)?;
         self.last.file.sync()?;
@@ -211,7 +222,7 @@ fn make_segment<F: Files>(files: &F, head: Head) -> io::Result<Segment<F::File>>
         // It may never have been made, and the next start removes it, too.
         drop(files.remove(UNFINISHED));
     })?;
-    Ok(Segment { file, bytes: head.bytes, end: HEAD_BYTES as u64 })
+    Ok(Segment { file, bytes: head.bytes, end: HEAD_BYTES as u64, part_bytes: 0 })
 }
 
 impl<F: Files> Log for SegmentLog<F> {

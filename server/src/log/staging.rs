@@ -1,28 +1,30 @@
-//! Large bodies go to the disk before the commit that they belong to is decided.
+//! Large writes go to the disk before they are decided.
 //!
 //! Why: a group is written and synced as one, and everybody whose writes come after it waits for that, so that a body of
 //! 200 MB would keep all others waiting for seconds (ARCHITECTURE.md has the figures). In a file of its own it is written
-//! and synced piece by piece, beside what others write; the commit then only says where its nodes stand.
+//! and synced piece by piece, beside what others write; the record of the commit then only says which file that is.
 //!
 //! ```text
-//! stage    nodes -> log/<number>.staged, in pieces, synced         whoever has the body, where nobody waits
-//! decide   the commit holds the very same nodes                    the committer, which knows nothing of it
+//! stage    the write -> log/<number>.staged, in pieces, synced     whoever has the body, where nobody waits
+//! decide   who asked is noted with the revision and the time       the committer
 //! append   the file gets the name log/<sequence>.<number>.part,
 //!          then the group is written that refers to it             the log thread
 //! ```
 //!
-//! How the log knows what stands in which file: a node never changes, so one that is the same allocation is what was written.
-//! What a commit holds instead (server values that were filled in, a write that came to nothing) is not the same, and stands
-//! in its record as ever.
+//! Why the write as it was asked for, and not what it comes to: that is only known when it is decided, in its turn, and is as
+//! long; a million objects with a timestamp in each would be made then, and written while everybody waits. What a write comes
+//! to depends on it, on the time and on the tree before, and whoever reads the log has all three.
 //!
 //! How nothing is left over or lost: a part is named after its group. With the sequence of a group that the log has not come
 //! to, or with that of one that was trimmed, it belongs to nothing and is removed, as one that was never named is. A part
 //! that its group refers to and that is not there, or is not what was written, is damage and refused.
 
-use super::codec::{Part, put_node_in_pieces};
+use super::codec::put_write_in_pieces;
 use super::files::{Files, Folder, SegmentFile};
-use hearth_engine::Commit;
-use hearth_tree::{Assigned, Assignment, Change, Draft, Key, Node, Path, Scalar, Shape, To, Write};
+use super::record::Resolved;
+use hearth_engine::{Commit, DatabaseId, Revision, SessionId, Ticket, Verdict};
+use hearth_tree::Write;
+use std::convert::Infallible;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,16 +32,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// A write with less of it is kept with its group: up to here a group takes no longer than the sync.
-    pub(super) write_bytes_min: usize,
-    /// Nodes smaller than this stand in the record. A file has room for many, but each is looked for.
-    pub(super) part_bytes_min: usize,
+    pub(super) write_bytes_min: u64,
     /// What is written and synced at once: so much others may have to wait for.
     pub(super) piece_bytes: usize,
+    /// What has to be left of the disk. A log that cannot go on is lost until a restart, a large write can be sent again.
+    pub(super) left_bytes: u64,
 }
 
 impl Bounds {
-    pub(crate) const DEFAULT: Self =
-        Self { write_bytes_min: WRITE_BYTES_MIN, part_bytes_min: 64 << 10, piece_bytes: 2 << 20 };
+    /// Those of a log with segments of so many bytes: the next one finds room.
+    pub(super) const fn beside(segment_bytes_max: u64) -> Self {
+        Self { write_bytes_min: WRITE_BYTES_MIN as u64, piece_bytes: 2 << 20, left_bytes: segment_bytes_max }
+    }
 }
 
 /// Shorter texts of requests are not worth a look.
@@ -109,48 +113,24 @@ impl PartFile {
     }
 }
 
-/// A write of which something stands in a file.
-#[derive(Debug)]
+/// A write that stands in a file.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct StagedWrite {
     /// Of the file.
     pub(super) number: u64,
     pub(super) bytes: u64,
     pub(super) crc: u32,
-    /// By path.
-    places: Vec<Place>,
+    stage: Stage,
 }
 
-/// What is written at one place.
-#[derive(Debug)]
-struct Place {
-    at: Path,
-    /// From there to the first of its parts.
-    first: Vec<Key>,
-    /// In the order of the tree.
-    parts: Vec<Part>,
-}
-
-impl StagedWrite {
-    /// What of a place stands in the file.
-    pub(super) fn parts(&self, at: &Path) -> &[Part] {
-        let found = self.places.binary_search_by(|place| place.at.cmp(at));
-        found.map_or(&[], |found| &self.places[found].parts)
-    }
-
-    /// Whether a change holds the nodes that stand in the file.
-    fn is_of(&self, change: &Change) -> bool {
-        let is_same = |place: &Place, node: &Node| {
-            let own = node.get(&place.first);
-            own.zip(place.parts.first()).is_some_and(|(own, part)| own.is_same(&part.node))
-        };
-        change.edits().iter().any(|edit| match &edit.to {
-            To::Node(Some(node)) => {
-                let found = self.places.binary_search_by(|place| place.at.cmp(&edit.at));
-                found.is_ok_and(|found| is_same(&self.places[found], node))
-            }
-            To::Node(None) | To::Priority(_) => false,
-        })
-    }
+/// How far a write has come that stands in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Written,
+    /// It is that request's.
+    Asked(SessionId, Ticket),
+    /// It is that commit, with every timestamp at that time.
+    Decided(DatabaseId, Revision, i64),
 }
 
 /// Writes that are staged and that the log has not seen. No more than those that are under way.
@@ -161,6 +141,16 @@ pub(super) struct Registry(Arc<Mutex<Known>>);
 struct Known {
     files_made: u64,
     writes: Vec<StagedWrite>,
+    /// What is being staged and not on the disk yet, in bytes.
+    promised_bytes: u64,
+}
+
+impl Known {
+    fn advance(&mut self, from: impl Fn(&StagedWrite) -> bool, to: Stage) {
+        if let Some(write) = self.writes.iter_mut().find(|write| from(write)) {
+            write.stage = to;
+        }
+    }
 }
 
 impl Registry {
@@ -174,11 +164,19 @@ impl Registry {
         known.files_made
     }
 
-    /// Takes out the write that has led to a commit, if it was staged. O(1) while nothing is.
-    pub(super) fn take(&self, commit: &Commit) -> Option<StagedWrite> {
+    /// Takes out the write that is this commit, if it was staged. O(1) while nothing is.
+    pub(super) fn take(&self, database: DatabaseId, commit: &Commit) -> Option<(StagedWrite, Resolved)> {
         let mut known = self.known();
-        let at = known.writes.iter().position(|write| write.is_of(&commit.change))?;
-        Some(known.writes.swap_remove(at))
+        let is_it = |write: &StagedWrite| match write.stage {
+            Stage::Decided(own, revision, now_ms) if (own, revision) == (database, commit.revision) => {
+                Some(now_ms)
+            }
+            Stage::Decided(..) | Stage::Asked(..) | Stage::Written => None,
+        };
+        let found = known.writes.iter().enumerate().find_map(|(at, write)| Some((at, is_it(write)?)));
+        let (at, now_ms) = found?;
+        let resolved = Resolved { now_ms, edits: commit.change.edits().len() as u64 };
+        Some((known.writes.swap_remove(at), resolved))
     }
 
     fn remove(&self, number: u64) -> bool {
@@ -187,6 +185,18 @@ impl Registry {
         known.writes.retain(|write| write.number != number);
         known.writes.len() < before
     }
+}
+
+/// Why a write cannot be staged. Nothing is left of it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotStaged {
+    #[error(
+        "the write takes {} MB of the disk, and {} MB of it are free, of which {} MB are left to the log",
+        bytes.div_ceil(1_000_000), free / 1_000_000, left.div_ceil(1_000_000)
+    )]
+    NoRoom { bytes: u64, free: u64, left: u64 },
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 /// Who stages. Cheap to clone.
@@ -205,87 +215,85 @@ pub(crate) struct Staged<F: Files = Folder> {
     number: u64,
 }
 
-/// The large nodes that are written at a place.
-struct Found {
-    at: Path,
-    nodes: Vec<Reached>,
-}
-
-/// A node, and the way to it.
-struct Reached {
-    keys: Vec<Key>,
-    node: Node,
-}
-
 impl<F: Files + Clone> Staging<F> {
     pub(super) const fn new(files: F, registry: Registry, bounds: Bounds) -> Self {
         Self { files, registry, bounds }
     }
 
-    /// Writes what is large of a write, and returns when it is on stable storage; nothing, if it is not large. Takes as long
-    /// as the disk does.
+    /// Writes a write that is large, and returns when it is on stable storage; nothing, if it is not large. Takes as long as
+    /// the disk does.
     ///
     /// # Errors
-    /// Those of the system; then nothing of it is left.
-    pub(crate) fn stage(&self, write: &Write) -> io::Result<Option<Staged<F>>> {
-        let found = self.find(write);
-        let weight = |found: &[Found]| {
-            let nodes = found.iter().flat_map(|found| &found.nodes);
-            nodes.fold(0, |sum: usize, Reached { node, .. }| match sum < self.bounds.write_bytes_min {
-                true => sum + weight_of(node, self.bounds.write_bytes_min),
-                false => sum,
-            })
-        };
-        if weight(&found) < self.bounds.write_bytes_min {
+    /// [`NotStaged`], where there is too little room before anything is written.
+    pub(crate) fn stage(&self, write: &Write) -> Result<Option<Staged<F>>, NotStaged> {
+        let bytes = length_of(write);
+        if bytes < self.bounds.write_bytes_min {
             return Ok(None);
         }
+        let promise = self.promise(bytes)?;
         let number = self.registry.next_number();
-        let written = self.write(number, found).inspect_err(|_| self.remove(number))?;
+        let written = self.write(number, write, promise).inspect_err(|_| remove(&self.files, number))?;
         self.registry.known().writes.push(written);
         Ok(Some(Staged { files: self.files.clone(), registry: self.registry.clone(), number }))
     }
 
-    /// The large nodes of a write, with the way from each place to them.
-    fn find(&self, write: &Write) -> Vec<Found> {
-        let nodes = |to: &Assigned| match to {
-            Assigned::Value(Some(draft)) => {
-                let mut nodes = Vec::new();
-                collect(draft, self.bounds.part_bytes_min, &mut Vec::new(), &mut nodes);
-                nodes
-            }
-            Assigned::Value(None) | Assigned::Priority(_) => Vec::new(),
-        };
-        let found = |each: &Assignment| Found { at: each.at().clone(), nodes: nodes(each.to()) };
-        write.assignments().iter().map(found).filter(|found| !found.nodes.is_empty()).collect()
-    }
-
-    fn write(&self, number: u64, found: Vec<Found>) -> io::Result<StagedWrite> {
-        let file = self.files.make(&name_of_staged(number), 0)?;
-        let mut pieces = Pieces { file, at: 0, crc: crc32fast::Hasher::new() };
-        let mut buffer = Vec::with_capacity(2 * self.bounds.piece_bytes);
-        let mut places = Vec::with_capacity(found.len());
-        for Found { at, nodes } in found {
-            let first = nodes.first().map(|reached| reached.keys.clone()).unwrap_or_default();
-            let mut parts = Vec::with_capacity(nodes.len());
-            for Reached { node, .. } in nodes {
-                let start = pieces.at + buffer.len() as u64;
-                put_node_in_pieces(&mut buffer, &node, &mut |buffer| match self.bounds.piece_bytes
-                    <= buffer.len()
-                {
-                    true => pieces.put(buffer),
-                    false => Ok(()),
-                })?;
-                parts.push(Part { node, at: start, bytes: pieces.at + buffer.len() as u64 - start });
-            }
-            places.push(Place { at, first, parts });
+    /// Notes what became of a request, if its write was staged. To be called in the order of the revisions, before the
+    /// commit can reach the log. O(1) while nothing is staged.
+    pub(crate) fn decided(&self, database: DatabaseId, now_ms: i64, verdict: &Verdict) {
+        let mut known = self.registry.known();
+        if known.writes.is_empty() {
+            return;
         }
-        pieces.put(&mut buffer)?;
-        places.sort_by(|a, b| a.at.cmp(&b.at));
-        Ok(StagedWrite { number, bytes: pieces.at, crc: pieces.crc.finalize(), places })
+        if let (Some(commit), Some(ticket)) = (&verdict.commit, verdict.ticket)
+            && commit.arming.is_none()
+        {
+            let asked = Stage::Asked(verdict.session, ticket);
+            let decided = Stage::Decided(database, commit.revision, now_ms);
+            known.advance(|write| write.stage == asked, decided);
+        }
     }
 
-    fn remove(&self, number: u64) {
-        remove(&self.files, number);
+    /// Takes so much of what is free, if that leaves enough.
+    fn promise(&self, bytes: u64) -> Result<Promise, NotStaged> {
+        let free = self.files.free_bytes()?;
+        let mut known = self.registry.known();
+        let (free, left) = (free.saturating_sub(known.promised_bytes), self.bounds.left_bytes);
+        if free < bytes.saturating_add(left) {
+            return Err(NotStaged::NoRoom { bytes, free, left });
+        }
+        known.promised_bytes += bytes;
+        Ok(Promise { registry: self.registry.clone(), bytes })
+    }
+
+    fn write(&self, number: u64, write: &Write, promise: Promise) -> io::Result<StagedWrite> {
+        let file = self.files.make(&name_of_staged(number), 0)?;
+        let mut pieces = Pieces { file, at: 0, crc: crc32fast::Hasher::new(), promise };
+        let mut buffer = Vec::with_capacity(2 * self.bounds.piece_bytes);
+        put_write_in_pieces(
+            &mut buffer,
+            write,
+            &mut |buffer| match self.bounds.piece_bytes <= buffer.len() {
+                true => pieces.put(buffer),
+                false => Ok(()),
+            },
+        )?;
+        pieces.put(&mut buffer)?;
+        Ok(StagedWrite { number, bytes: pieces.at, crc: pieces.crc.finalize(), stage: Stage::Written })
+    }
+}
+
+impl<F: Files> Staged<F> {
+    /// It is the write of that request, which is to be asked next.
+    pub(crate) fn asked_by(&self, session: SessionId, ticket: Ticket) {
+        let number = self.number;
+        self.registry.known().advance(|write| write.number == number, Stage::Asked(session, ticket));
+    }
+
+    /// It is that commit.
+    #[cfg(test)]
+    pub(super) fn decided_as(&self, database: DatabaseId, revision: Revision, now_ms: i64) {
+        let (number, decided) = (self.number, Stage::Decided(database, revision, now_ms));
+        self.registry.known().advance(|write| write.number == number, decided);
     }
 }
 
@@ -305,11 +313,46 @@ fn remove(files: &impl Files, number: u64) {
     }
 }
 
+/// How long a write is in a file. O(size).
+fn length_of(write: &Write) -> u64 {
+    const AT_ONCE: usize = 64 << 10;
+    let (mut bytes, mut buffer) = (0, Vec::with_capacity(2 * AT_ONCE));
+    let Ok(()) = put_write_in_pieces::<Infallible>(&mut buffer, write, &mut |buffer| {
+        if AT_ONCE <= buffer.len() {
+            bytes += buffer.len() as u64;
+            buffer.clear();
+        }
+        Ok(())
+    });
+    bytes + buffer.len() as u64
+}
+
+/// Room on the disk that nobody else counts on. What is written of it does not count twice.
+struct Promise {
+    registry: Registry,
+    bytes: u64,
+}
+
+impl Promise {
+    fn keep(&mut self, bytes: u64) {
+        let kept = bytes.min(self.bytes);
+        self.bytes -= kept;
+        self.registry.known().promised_bytes -= kept;
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.keep(self.bytes);
+    }
+}
+
 /// A file as it is written.
 struct Pieces<F> {
     file: F,
     at: u64,
     crc: crc32fast::Hasher,
+    promise: Promise,
 }
 
 impl<F: SegmentFile> Pieces<F> {
@@ -319,41 +362,8 @@ impl<F: SegmentFile> Pieces<F> {
         self.file.sync()?;
         self.crc.update(piece);
         self.at += piece.len() as u64;
+        self.promise.keep(piece.len() as u64);
         piece.clear();
         Ok(())
     }
-}
-
-/// The large nodes of a draft in the order of the tree. What holds server values is not a node yet.
-fn collect(draft: &Draft, bytes_min: usize, keys: &mut Vec<Key>, into: &mut Vec<Reached>) {
-    match draft.shape() {
-        Shape::Resolved(node) => {
-            if node.value().is_none() && bytes_min <= weight_of(node, bytes_min) {
-                into.push(Reached { keys: keys.clone(), node: node.clone() });
-            }
-        }
-        Shape::Leaf { .. } => {}
-        Shape::Inner { children, .. } => {
-            for (key, child) in children {
-                keys.push(key.clone());
-                collect(child, bytes_min, keys, into);
-                keys.pop();
-            }
-        }
-    }
-}
-
-/// About how long a node is in a record, or a little more than the bound. O(the bound).
-fn weight_of(node: &Node, most: usize) -> usize {
-    let mut bytes = match node.value() {
-        Some(Scalar::Text(text)) => 2 + text.as_str().len(),
-        Some(Scalar::Bool(_) | Scalar::Number(_)) | None => 4,
-    };
-    for (key, child) in node.children() {
-        if most <= bytes {
-            break;
-        }
-        bytes += key.as_str().len() + weight_of(child, most - bytes);
-    }
-    bytes
 }

@@ -3,7 +3,7 @@
 use super::{GROUP_REQUESTS_MAX, Next, ToCommitter, ToLog, next};
 use crate::checkpoint::Captured;
 use crate::clock::now_ms;
-use crate::log::Kept;
+use crate::log::{Kept, Staging};
 use crate::study::Studies;
 use hearth_engine::{Committer, DatabaseId, Decided, Revision, Verdict};
 use hearth_tree::Snapshot;
@@ -20,15 +20,32 @@ struct Own {
     is_logged: bool,
 }
 
+/// Who is told of what is decided.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    /// In development.
+    pub(super) studies: Option<&'a Studies>,
+    /// Nobody, where nothing is kept.
+    pub(super) staging: Option<&'a Staging>,
+}
+
+impl Seen<'_> {
+    fn decided(self, database: DatabaseId, now_ms: i64, verdicts: &[Verdict]) {
+        if let Some(staging) = self.staging {
+            verdicts.iter().for_each(|verdict| staging.decided(database, now_ms, verdict));
+        }
+    }
+}
+
 /// Decides what comes, a group at a time. Owning the committers is the lock; a full `log` queue is the backpressure.
 pub(super) fn run(
     timer: &Runtime,
     kept: BTreeMap<DatabaseId, Kept>,
-    studies: Option<&Studies>,
+    seen: Seen<'_>,
     mut inbox: mpsc::Receiver<ToCommitter>,
     log: &mpsc::Sender<ToLog>,
 ) {
-    let own = |(id, Kept { committer, name })| (id, Own::new(id, committer, name, true, studies));
+    let own = |(id, Kept { committer, name })| (id, Own::new(id, committer, name, true, seen));
     let mut databases: BTreeMap<_, _> = kept.into_iter().map(own).collect();
     // Those in which somebody waits for a turn: nobody else has anything to do when time passes.
     let mut waiting = BTreeSet::new();
@@ -42,19 +59,20 @@ pub(super) fn run(
                 return;
             }
             Next::Message(first) => {
-                is_wanted |= follow(first, studies, &mut databases, &mut waiting, &mut group);
+                is_wanted |= follow(first, seen, &mut databases, &mut waiting, &mut group);
                 // Whatever else is there by now shares the sync.
                 while group.len() < GROUP_REQUESTS_MAX
                     && let Ok(message) = inbox.try_recv()
                 {
-                    is_wanted |= follow(message, studies, &mut databases, &mut waiting, &mut group);
+                    is_wanted |= follow(message, seen, &mut databases, &mut waiting, &mut group);
                 }
             }
             Next::Deadline => {}
         }
         waiting.retain(|&id| {
-            let own = opened(&mut databases, id);
-            let verdicts = own.committer.expire(now_ms());
+            let (own, now_ms) = (opened(&mut databases, id), now_ms());
+            let verdicts = own.committer.expire(now_ms);
+            seen.decided(id, now_ms, &verdicts);
             own.add(id, verdicts, &mut group);
             own.committer.next_ms().is_some()
         });
@@ -78,7 +96,7 @@ fn capture(databases: &BTreeMap<DatabaseId, Own>, is_last: bool) -> ToLog {
 /// Whether everything that is decided is asked for.
 fn follow(
     message: ToCommitter,
-    studies: Option<&Studies>,
+    seen: Seen<'_>,
     databases: &mut BTreeMap<DatabaseId, Own>,
     waiting: &mut BTreeSet<DatabaseId>,
     group: &mut Vec<Decided>,
@@ -87,11 +105,12 @@ fn follow(
         ToCommitter::Capture => return true,
         ToCommitter::Open(id, name, door) => {
             let committer = Committer::new(door, Revision::default(), Snapshot::default());
-            databases.insert(id, Own::new(id, committer, name, false, studies));
+            databases.insert(id, Own::new(id, committer, name, false, seen));
         }
         ToCommitter::Decide(id, request) => {
-            let own = opened(databases, id);
-            let verdicts = own.committer.decide(now_ms(), request);
+            let (own, now_ms) = (opened(databases, id), now_ms());
+            let verdicts = own.committer.decide(now_ms, request);
+            seen.decided(id, now_ms, &verdicts);
             own.add(id, verdicts, group);
             if own.committer.next_ms().is_some() {
                 waiting.insert(id);
@@ -106,14 +125,8 @@ fn opened(databases: &mut BTreeMap<DatabaseId, Own>, id: DatabaseId) -> &mut Own
 }
 
 impl Own {
-    fn new(
-        id: DatabaseId,
-        mut committer: Committer,
-        name: String,
-        is_logged: bool,
-        studies: Option<&Studies>,
-    ) -> Self {
-        if let Some(studies) = studies {
+    fn new(id: DatabaseId, mut committer: Committer, name: String, is_logged: bool, seen: Seen<'_>) -> Self {
+        if let Some(studies) = seen.studies {
             committer.seen_by(studies.of(id));
         }
         Self { committer, name, is_logged }

@@ -142,9 +142,12 @@ impl Threads {
         let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
         let own = |name: &str| std::thread::Builder::new().name(name.into());
         let waits = timer()?;
-        let own_studies = studies.clone();
-        let committer = own("committer")
-            .spawn(move || committer::run(&waits, kept, own_studies.as_deref(), committer, &to_log))?;
+        let (own_studies, own_stager) = (studies.clone(), stager.clone());
+        let committer = own("committer").spawn(move || {
+            let staging = own_stager.as_deref().map(|stager| &stager.staging);
+            let seen = committer::Seen { studies: own_studies.as_deref(), staging };
+            committer::run(&waits, kept, seen, committer, &to_log);
+        })?;
         let (publish, health) = (to_publisher.clone(), LogHealth::default());
         let log_health = health.clone();
         let log_bytes = LogBytes::default();

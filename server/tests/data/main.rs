@@ -64,6 +64,19 @@ fn large() -> String {
     format!("{{{}}}", messages.join(","))
 }
 
+/// An object of 40 000 paths with such values.
+fn many(value: impl Fn(usize) -> String) -> String {
+    let part = |at: usize| format!("\"of a usual length/n{at:06}\":{}", value(at));
+    let parts: Vec<_> = (0..40_000).map(part).collect();
+    format!("{{{}}}", parts.join(","))
+}
+
+/// Where the first segment of the log ends.
+fn log_end(folder: &Folder) -> usize {
+    let segment = fs::read(folder.path().join("log/00000000000000000001.log")).unwrap();
+    segment.iter().rposition(|&byte| byte != 0).unwrap()
+}
+
 /// Names in the folder of the log that end like this.
 fn files(folder: &Folder, end: &str) -> Vec<String> {
     let names = fs::read_dir(folder.path().join("log")).unwrap();
@@ -97,12 +110,27 @@ fn what_is_large_stands_beside_the_log_and_is_there_after_a_kill() {
             4,
             204,
         ),
+        // Of very many small things.
+        (
+            "PUT",
+            "/times.json?print=silent",
+            &many(|at| format!("{{\"at\":{{\".sv\":\"timestamp\"}},\"number\":{at}}}")).replace('/', "-"),
+            5,
+            204,
+        ),
+        ("PATCH", "/places.json?print=silent", &many(|at| at.to_string()), 6, 204),
+        ("PATCH", "/places.json?print=silent", &many(|_| "{\".sv\":{\"increment\":2}}".into()), 7, 204),
+        ("PATCH", "/places.json?print=silent", &many(|_| "null".into()).replacen("null", "true", 1), 8, 204),
     ] {
+        let written = log_end(&folder);
         assert_eq!(server.ask(method, path, body).0, status, "{method} {path}");
         assert_eq!(files(&folder, ".part").len(), parts, "{method} {path}");
+        assert!(log_end(&folder) < written + 200, "{method} {path}: the record is long");
     }
+    let whole = server.ask("GET", "/.json", "").1;
     server.kill();
     let server = Running::on(&folder);
+    assert!(server.ask("GET", "/.json", "").1 == whole, "something else is there after a kill");
     for path in ["/a.json", "/b/c.json", "/d.json", "/e/x.json"] {
         assert_eq!(server.ask("GET", path, ""), (200, large.clone()), "{path}");
     }
@@ -193,7 +221,7 @@ fn data_that_cannot_be_used_are_refused_in_a_sentence() {
     check("the data in `DIR` cannot be used: the files of the log are missing from `log`");
     fs::write(data.join("format"), "hearth data 9\nlog 0\n").unwrap();
     check(
-        "the data in `DIR` cannot be used: `format` says `hearth data 9`, and this program knows `hearth data 1` to `hearth data 2`",
+        "the data in `DIR` cannot be used: `format` says `hearth data 9`, and this program knows `hearth data 1` to `hearth data 3`",
     );
 
     fs::remove_dir_all(&data).unwrap();

@@ -201,16 +201,16 @@ fn data_of_an_older_version_become_those_of_the_newest() {
     server.kill();
     let format = folder.path().join("format");
     let newest = std::fs::read_to_string(&format).unwrap();
-    std::fs::write(&format, newest.replace("hearth data 2", "hearth data 1")).unwrap();
+    std::fs::write(&format, newest.replace("hearth data 3", "hearth data 1")).unwrap();
     let server = Running::on(&folder);
     assert_eq!(server.ask("GET", "/a.json", ""), (200, "1".into()));
     server.kill();
     assert_eq!(std::fs::read_to_string(&format).unwrap(), newest);
-    std::fs::write(&format, newest.replace("hearth data 2", "hearth data 3")).unwrap();
+    std::fs::write(&format, newest.replace("hearth data 3", "hearth data 4")).unwrap();
     let (code, _, said) = run(hearth(&["dev", "--port", "0"]).arg("--data").arg(folder.path()));
     assert_eq!(code, Some(2));
     assert!(
-        said.contains("`format` says `hearth data 3`, and this program knows `hearth data 1` to"),
+        said.contains("`format` says `hearth data 4`, and this program knows `hearth data 1` to"),
         "{said}"
     );
 }

@@ -86,6 +86,10 @@ impl Files for Killed<Folder> {
         Ok(())
     }
 
+    fn free_bytes(&self) -> io::Result<u64> {
+        self.0.free_bytes()
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.0.sync()
     }

@@ -26,7 +26,7 @@ pub(crate) fn put_count(into: &mut Vec<u8>, count: usize) {
 }
 
 /// Integers near zero are short, whatever their sign.
-pub(super) fn put_integer(into: &mut Vec<u8>, integer: i64) {
+pub(crate) fn put_integer(into: &mut Vec<u8>, integer: i64) {
     put_varint(into, (integer.cast_unsigned() << 1) ^ (integer >> 63).cast_unsigned());
 }
 
@@ -130,7 +130,7 @@ impl<'a> Source<'a> {
         if self.left.len() < count { Err(DecodeError::Short { what }) } else { Ok(count) }
     }
 
-    pub(super) fn integer(&mut self, what: &'static str) -> Result<i64, DecodeError> {
+    pub(crate) fn integer(&mut self, what: &'static str) -> Result<i64, DecodeError> {
         let zigzag = self.varint(what)?;
         Ok((zigzag >> 1).cast_signed() ^ -((zigzag & 1).cast_signed()))
     }

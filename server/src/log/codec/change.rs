@@ -2,7 +2,7 @@
 
 use super::DecodeError;
 use super::bytes::{Source, put_count};
-use super::node::{Part, put_key, put_node_beside, put_priority, take_key, take_node, take_priority};
+use super::node::{put_key, put_node, put_priority, take_key, take_node, take_priority};
 use hearth_tree::{Change, DEPTH_MAX, Edit, Path, To};
 
 const DELETED: u8 = 1;
@@ -25,12 +25,8 @@ pub(crate) fn take_path(source: &mut Source<'_>) -> Result<Path, DecodeError> {
     (0..count).map(|_| take_key(source)).collect()
 }
 
-/// O(size); of the parts that belong to a place it says only where they are.
-pub(crate) fn put_change_beside<'p>(
-    into: &mut Vec<u8>,
-    change: &Change,
-    parts: impl Fn(&Path) -> &'p [Part],
-) {
+/// O(size).
+pub(crate) fn put_change(into: &mut Vec<u8>, change: &Change) {
     put_count(into, change.edits().len());
     for edit in change.edits() {
         put_path(into, &edit.at);
@@ -38,7 +34,7 @@ pub(crate) fn put_change_beside<'p>(
             To::Node(None) => into.push(DELETED),
             To::Node(Some(node)) => {
                 into.push(REPLACED);
-                put_node_beside(into, node, &mut parts(&edit.at));
+                put_node(into, node);
             }
             To::Priority(None) => into.push(NO_PRIORITY),
             To::Priority(Some(priority)) => {

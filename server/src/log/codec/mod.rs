@@ -16,15 +16,13 @@ mod node;
 mod rules;
 mod write;
 
-pub(crate) use bytes::{Source, put_count, put_text, put_varint};
-pub(crate) use change::{put_change_beside, take_change};
+pub(crate) use bytes::{Source, put_count, put_integer, put_text, put_varint};
+pub(crate) use change::{put_change, take_change};
 pub(crate) use change::{put_path, take_path};
 pub(crate) use claim::{put_identity, take_identity};
-pub(crate) use node::{
-    Part, put_key, put_node, put_node_in_pieces, put_priority, take_key, take_node, take_priority,
-};
+pub(crate) use node::{put_key, put_node, put_priority, take_key, take_node, take_priority};
 pub(crate) use rules::{put_own_rules, take_own_rules};
-pub(crate) use write::{put_write, take_write};
+pub(crate) use write::{put_write, put_write_in_pieces, take_write};
 
 use hearth_tree::{Conflict, DEPTH_MAX, KeyError, NotFinite, TextTooLong, WriteError};
 use std::str::Utf8Error;

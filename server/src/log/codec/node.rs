@@ -1,7 +1,7 @@
 //! Values, priorities and nodes as bytes.
 
 use super::DecodeError;
-use super::bytes::{Source, put_count, put_integer, put_text, put_varint};
+use super::bytes::{Source, put_count, put_integer, put_text};
 use hearth_tree::{Key, Node, Number, Priority, Scalar, Text};
 use std::convert::Infallible;
 
@@ -11,7 +11,8 @@ const INTEGER: u8 = 3;
 const DOUBLE: u8 = 4;
 const TEXT: u8 = 5;
 const INNER: u8 = 6;
-/// The node stands in a file of its own ([`crate::log::staging`]): where there, and how long it is.
+/// The node stands in a file beside the log: where there, and how long it is. Only read: up to version 2, what was large stood
+/// there by the node.
 const STAGED: u8 = 7;
 /// Beside the kind of a node: its priority comes first.
 const PRIORITIZED: u8 = 0x10;
@@ -116,22 +117,13 @@ pub(crate) fn take_key(source: &mut Source<'_>) -> Result<Key, DecodeError> {
     source.text("a key", |text| Ok(Key::parse(text)?))
 }
 
-/// A node that stands in a file of its own.
-#[derive(Clone, Debug)]
-pub(crate) struct Part {
-    pub(crate) node: Node,
-    /// Where in the file.
-    pub(crate) at: u64,
-    pub(crate) bytes: u64,
-}
-
 /// O(size).
 pub(crate) fn put_node(into: &mut Vec<u8>, node: &Node) {
     let Ok(()) = put_node_in_pieces::<Infallible>(into, node, &mut |_| Ok(()));
 }
 
 /// As [`put_node`], but whenever a node is put, `take` may take of the bytes what it wants before. O(size).
-pub(crate) fn put_node_in_pieces<E>(
+pub(super) fn put_node_in_pieces<E>(
     into: &mut Vec<u8>,
     node: &Node,
     take: &mut impl FnMut(&mut Vec<u8>) -> Result<(), E>,
@@ -143,25 +135,6 @@ pub(crate) fn put_node_in_pieces<E>(
         put_node_in_pieces(into, child, take)?;
     }
     Ok(())
-}
-
-/// As [`put_node`], but of the parts, which come in the order of the tree, it says only where they are, and takes them off.
-/// O(size of the rest).
-pub(super) fn put_node_beside(into: &mut Vec<u8>, node: &Node, parts: &mut &[Part]) {
-    if let Some((part, rest)) = parts.split_first()
-        && part.node.is_same(node)
-    {
-        *parts = rest;
-        into.push(STAGED);
-        put_varint(into, part.at);
-        put_varint(into, part.bytes);
-        return;
-    }
-    put_head(into, node);
-    for (key, child) in node.children() {
-        put_key(into, key);
-        put_node_beside(into, child, parts);
-    }
 }
 
 /// A node without its children.

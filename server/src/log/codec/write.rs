@@ -4,12 +4,13 @@ use super::DecodeError;
 use super::bytes::{Source, put_count};
 use super::change::{put_path, take_path};
 use super::node::{
-    put_key, put_node, put_number, put_priority, put_scalar, take_children, take_node, take_number,
+    put_key, put_node_in_pieces, put_number, put_priority, put_scalar, take_children, take_node, take_number,
     take_priority, take_scalar,
 };
 use hearth_tree::{
     Assigned, Assignment, DEPTH_MAX, Draft, Pending, Priority, ServerValue, Shape, Update, Write,
 };
+use std::convert::Infallible;
 
 const NONE: u8 = 1;
 const KNOWN: u8 = 2;
@@ -61,11 +62,16 @@ fn put_pending_priority(into: &mut Vec<u8>, priority: Option<&Pending<Priority>>
     }
 }
 
-fn put_draft(into: &mut Vec<u8>, draft: &Draft) {
+fn put_draft<E>(
+    into: &mut Vec<u8>,
+    draft: &Draft,
+    take: &mut impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    take(into)?;
     match draft.shape() {
         Shape::Resolved(node) => {
             into.push(RESOLVED);
-            put_node(into, node);
+            put_node_in_pieces(into, node, take)?;
         }
         Shape::Leaf { value, priority } => {
             into.push(LEAF);
@@ -78,10 +84,11 @@ fn put_draft(into: &mut Vec<u8>, draft: &Draft) {
             put_count(into, children.len());
             for (key, child) in children {
                 put_key(into, key);
-                put_draft(into, child);
+                put_draft(into, child, take)?;
             }
         }
     }
+    Ok(())
 }
 
 /// A draft that reaches at most so many keys down.
@@ -102,19 +109,25 @@ fn take_draft(source: &mut Source<'_>, levels: usize) -> Result<Draft, DecodeErr
     }
 }
 
-fn put_assignment(into: &mut Vec<u8>, assignment: &Assignment) {
+fn put_assignment<E>(
+    into: &mut Vec<u8>,
+    assignment: &Assignment,
+    take: &mut impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    take(into)?;
     put_path(into, assignment.at());
     match assignment.to() {
         Assigned::Value(None) => into.push(DELETE),
         Assigned::Value(Some(draft)) => {
             into.push(VALUE);
-            put_draft(into, draft);
+            put_draft(into, draft, take)?;
         }
         Assigned::Priority(priority) => {
             into.push(PRIORITY);
             put_pending_priority(into, priority.as_ref());
         }
     }
+    Ok(())
 }
 
 fn take_assignment(source: &mut Source<'_>) -> Result<Assignment, DecodeError> {
@@ -128,19 +141,30 @@ fn take_assignment(source: &mut Source<'_>) -> Result<Assignment, DecodeError> {
     Ok(Assignment::value(at, value)?)
 }
 
+/// O(size).
 pub(crate) fn put_write(into: &mut Vec<u8>, write: &Write) {
+    let Ok(()) = put_write_in_pieces::<Infallible>(into, write, &mut |_| Ok(()));
+}
+
+/// As [`put_write`], but whenever a node or a place is put, `take` may take of the bytes what it wants before. O(size).
+///
+/// # Errors
+/// Those of `take`.
+pub(crate) fn put_write_in_pieces<E>(
+    into: &mut Vec<u8>,
+    write: &Write,
+    take: &mut impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
     match write {
         Write::Set(assignment) => {
             into.push(SET);
-            put_assignment(into, assignment);
+            put_assignment(into, assignment, take)
         }
         Write::Update(update) => {
             into.push(UPDATE);
             put_path(into, update.at());
             put_count(into, update.assignments().len());
-            for assignment in update.assignments() {
-                put_assignment(into, assignment);
-            }
+            update.assignments().iter().try_for_each(|assignment| put_assignment(into, assignment, take))
         }
     }
 }

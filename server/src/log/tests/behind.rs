@@ -8,7 +8,7 @@ use super::super::recovery::{Mistake, recover_behind};
 use super::super::segment_log::SegmentLog;
 use super::super::trim::trim;
 use super::disk::Disk;
-use super::{ID, SMALL, STAGED, commit, entries, large_commit};
+use super::{ID, SMALL, commit, entries, large_commit, stage};
 use hearth_engine::Log;
 
 const COMMITS: u64 = 20;
@@ -21,7 +21,7 @@ fn kept() -> (Disk, Vec<Position>) {
     for revision in 1..=COMMITS {
         // Every third one has a part.
         let (write, large) = large_commit(revision, &"v".repeat(200));
-        let staged = (revision % 3 == 0).then(|| log.staging_with(STAGED).stage(&write).unwrap());
+        let staged = (revision % 3 == 0).then(|| stage(&log, &write, revision).unwrap());
         let commit = if staged.is_some() { large } else { commit(revision, &"v".repeat(200)) };
         log.append(&entries(&[commit])).unwrap();
         positions.push(log.position());
@@ -36,6 +36,7 @@ fn shown(disk: &Disk, position: Position) -> Result<Vec<u64>, String> {
     let see = |record| {
         match record {
             Record::Commit { commit, .. } => shown.push(commit.revision.get()),
+            Record::Written { revision, .. } => shown.push(revision.get()),
             Record::Started { .. }
             | Record::Stopped
             | Record::Sealed

@@ -24,6 +24,8 @@ struct Inner {
     /// Only that one, and none behind it.
     fails_once: bool,
     operations: u64,
+    /// No end of it where nothing is said.
+    free_bytes: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -62,6 +64,11 @@ impl Disk {
     pub(super) fn fail_once_in(&self, operations: u64) {
         let mut inner = self.0.borrow_mut();
         (inner.fails_in, inner.fails_once) = (Some(operations), true);
+    }
+
+    /// Says that so much is free.
+    pub(super) fn leave(&self, free_bytes: u64) {
+        self.0.borrow_mut().free_bytes = Some(free_bytes);
     }
 
     pub(super) fn operations(&self) -> u64 {
@@ -213,6 +220,10 @@ impl Files for Disk {
         }
         inner.names.remove(name);
         Ok(())
+    }
+
+    fn free_bytes(&self) -> io::Result<u64> {
+        Ok(self.0.borrow().free_bytes.unwrap_or(u64::MAX))
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -1,17 +1,19 @@
 //! The format is a promise: what one version has written, every later one reads. This fails when a byte changes; then
 //! the version of the format must change with it, and both be read.
 
+use super::super::group;
 use super::super::record::Record;
 use super::super::recovery::recover;
+use super::super::segment::HEAD_BYTES;
 use super::super::segment_log::{SegmentLog, Sizes};
 use super::disk::Disk;
-use super::{DATABASE, ID, STAGED, commit, large_commit, own_rules};
+use super::{DATABASE, ID, NOW_MS, commit, large_commit, own_rules, stage};
 use crate::log::files::Files;
 use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, Log, OwnRules, Revision, SessionId};
 use hearth_rules::Claim;
 use hearth_tree::{
-    Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue, Text,
-    To, Update, Write,
+    Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue,
+    Snapshot, Text, To, Update, Write,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,8 +21,10 @@ use std::sync::Arc;
 
 /// What version 1 wrote: no rules.
 const GOLDEN_1: &str = include_str!("golden-1.txt");
-/// What is written now.
+/// What version 2 wrote: large nodes in files of their own, and not whole writes.
 const GOLDEN_2: &str = include_str!("golden-2.txt");
+/// What is written now.
+const GOLDEN_3: &str = include_str!("golden-3.txt");
 
 fn path(text: &str) -> Path {
     Path::parse(text).unwrap()
@@ -118,7 +122,7 @@ fn dump(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_bytes_are_those_of_version_2() {
+fn the_bytes_are_those_of_version_3() {
     let disk = Disk::new(0);
     let sizes = Sizes { segment_bytes_min: 4_096, ..Sizes::DEFAULT };
     let mut log = SegmentLog::begin(disk.clone(), ID, sizes).unwrap();
@@ -132,14 +136,15 @@ fn the_bytes_are_those_of_version_2() {
     log.end().unwrap();
     let name = disk.names().unwrap().pop().unwrap();
     let found = dump(&disk.bytes(&name));
-    assert!(found == GOLDEN_2, "the format has changed; this is what is written now:\n{found}");
+    assert!(found == GOLDEN_3, "the format has changed; this is what is written now:\n{found}");
 }
 
 #[test]
 fn what_each_version_has_written_is_read() {
     let rules = rules().into_iter().map(|own| Record::Rules { database: DATABASE, own });
     check(GOLDEN_1, []);
-    check(GOLDEN_2, rules);
+    check(GOLDEN_2, rules.clone());
+    check(GOLDEN_3, rules);
 }
 
 fn check(golden: &str, rules: impl IntoIterator<Item = Record>) {
@@ -163,21 +168,57 @@ fn check(golden: &str, rules: impl IntoIterator<Item = Record>) {
     assert_eq!(found, expected);
 }
 
-/// Of a file with large nodes, and of the record that refers to it.
+const PART: &str = "00000000000000000001.001.part";
+
+/// Of a file with a write, and of the record that refers to it.
 #[test]
-fn the_bytes_of_a_part_are_those_of_version_1() {
+fn the_bytes_of_a_staged_write_are_those_of_version_3() {
     let disk = Disk::new(0);
     let mut log = SegmentLog::begin(disk.clone(), ID, Sizes::DEFAULT).unwrap();
-    let (write, commit) = large_commit(1, &"x".repeat(50));
-    let staged = log.staging_with(STAGED).stage(&write).unwrap();
-    log.append(&[Entry::Commit(DATABASE, &commit)]).unwrap();
+    let time = Draft::leaf(Pending::Server(ServerValue::Timestamp), None);
+    let long = Draft::from(Node::from(Scalar::Text(Text::new(&"x".repeat(50)).unwrap())));
+    let draft = Draft::object(vec![(key("a"), long), (key("t"), time)], None);
+    let write = Write::Set(Assignment::value(path("/at/1"), draft).unwrap());
+    let staged = stage(&log, &write, 1).unwrap();
+    let change = write.resolve(NOW_MS, &Snapshot::default()).unwrap();
+    log.append(&[Entry::Commit(DATABASE, &Commit { revision: Revision::new(1), change, arming: None })])
+        .unwrap();
     drop(staged);
     let xs = [b'x'; 50];
+    let part =
+        [b"\x01\x02\x02at\x011\x02\x03\x01\x02\x01a\x01\x05\x32", &xs[..], b"\x01t\x02\x01\x03"].concat();
+    assert_eq!(disk.bytes(PART), part);
+    let crc = crc32fast::hash(&part).to_le_bytes();
+    let record = [b"\x0f\0\0\0\x08\x01\x47", &crc[..], b"\x03\x01\x80\xa0\xd5\xed\xee\x66\x01"].concat();
+    let segment = disk.bytes("00000000000000000001.log");
+    assert!(segment.windows(record.len()).any(|window| window == record), "the format has changed");
+}
+
+/// Of a file with large nodes, and of the record that refers to it.
+#[test]
+fn a_part_as_it_was_written_up_to_version_2_is_read() {
+    let disk = Disk::new(0);
+    let log = SegmentLog::begin(disk.clone(), ID, Sizes::DEFAULT).unwrap();
+    let xs = [b'x'; 50];
     let part = [b"\x06\x03\x01a\x05\x32", &xs[..], b"\x01b\x05\x32", &xs, b"\x01z\x05\x04last"].concat();
-    assert_eq!(disk.bytes("00000000000000000001.001.part"), part);
     let crc = crc32fast::hash(&part).to_le_bytes();
     let record =
         [b"\x14\0\0\0\x07\x01\x76", &crc[..], b"\x03\x01\x01\x02\x02at\x011\x02\x07\0\x76\x01"].concat();
-    let segment = disk.bytes("00000000000000000001.log");
-    assert!(segment.windows(record.len()).any(|window| window == record), "the format has changed");
+    let mut group = Vec::new();
+    group::begin(&mut group);
+    group.extend_from_slice(&record);
+    group::finish(&mut group, &ID, log.position()).unwrap();
+    let segment = "00000000000000000001.log";
+    let mut bytes = disk.bytes(segment);
+    bytes[HEAD_BYTES..HEAD_BYTES + group.len()].copy_from_slice(&group);
+    disk.put(segment, bytes);
+    disk.put(PART, part);
+    let mut found = Vec::new();
+    recover(disk, ID, Sizes::DEFAULT, |record| {
+        found.push(record);
+        Ok(())
+    })
+    .unwrap();
+    let (_, commit) = large_commit(1, &"x".repeat(50));
+    assert_eq!(found, [Record::Commit { database: DATABASE, commit }]);
 }

@@ -5,7 +5,7 @@ use super::super::record::Record;
 use super::super::recovery::{Recovered, recover};
 use super::super::segment_log::SegmentLog;
 use super::disk::Disk;
-use super::{DATABASE, ID, SMALL, STAGED, Thing, large_commit};
+use super::{DATABASE, ID, SMALL, Thing, large_commit, stage};
 use hearth_engine::{Entry, Log};
 
 const LIVES: u64 = 2_000;
@@ -68,7 +68,7 @@ fn write(log: &mut SegmentLog<Disk>, disk: &Disk, promises: &mut Promises, count
             }
             let (write, commit) = large_commit(at, &value);
             // What cannot be staged is not decided; here it is all the same, and stands in its record.
-            match log.staging_with(STAGED).stage(&write) {
+            match stage(log, &write, at) {
                 // Who asked is gone before it is kept.
                 Ok(own) if disk.below(8) == 0 => drop(own),
                 Ok(own) => staged.push(own),
@@ -161,7 +161,7 @@ fn every_operation_may_be_the_last() {
         for group in 0..12_u64 {
             let size = usize::try_from(group * 17 % 600).unwrap();
             let (write, large) = large_commit(2 * group + 2, &"w".repeat(size / 4));
-            let staged = log.staging_with(STAGED).stage(&write).map_err(|error| error.to_string())?;
+            let staged = stage(&log, &write, 2 * group + 2).map_err(|error| error.to_string())?;
             let group = [Thing::new(2 * group + 1, &"v".repeat(size)), Thing::Commit(large)];
             promises.decided.extend(group.iter().cloned());
             log.append(&group.each_ref().map(Thing::entry)).map_err(|error| error.to_string())?;

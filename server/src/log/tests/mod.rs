@@ -10,10 +10,11 @@ mod staged;
 
 use super::record::Record;
 use super::segment::LogId;
-use super::segment_log::Sizes;
-use super::staging::Bounds;
+use super::segment_log::{SegmentLog, Sizes};
+use super::staging::{Bounds, NotStaged, Staged};
+use disk::Disk;
 use hearth_engine::{Commit, DatabaseId, Entry, OwnRules, Revision};
-use hearth_tree::{Assignment, Change, Draft, Edit, Key, Node, Path, Scalar, Text, To, Write};
+use hearth_tree::{Assignment, Change, Draft, Edit, Key, Node, Path, Scalar, Snapshot, Text, To, Write};
 
 const ID: LogId = LogId(*b"a log of tests !");
 
@@ -21,6 +22,7 @@ const ID: LogId = LogId(*b"a log of tests !");
 const SMALL: Sizes = Sizes { segment_bytes_min: 1_024, segment_bytes_max: 2_048, group_bytes_max: 700 };
 
 const DATABASE: DatabaseId = DatabaseId(3);
+const NOW_MS: i64 = 1_767_225_600_000;
 
 fn text(text: &str) -> Node {
     Scalar::Text(Text::new(text).unwrap()).into()
@@ -59,9 +61,13 @@ impl Thing {
 
     fn of(record: Record) -> Option<Self> {
         match record {
-            Record::Commit { commit, .. } => Some(Self::Commit(commit)),
             Record::Rules { own, .. } => Some(Self::Rules(own)),
-            Record::Started { .. } | Record::Stopped | Record::Sealed | Record::Made { .. } => None,
+            record @ (Record::Started { .. }
+            | Record::Stopped
+            | Record::Sealed
+            | Record::Made { .. }
+            | Record::Commit { .. }
+            | Record::Written { .. }) => commit_of(record, &Snapshot::default()).map(Self::Commit),
         }
     }
 }
@@ -73,7 +79,33 @@ fn own_rules(version: u64, comment: &str) -> OwnRules {
 }
 
 /// So small that hardly anything is not staged.
-const STAGED: Bounds = Bounds { write_bytes_min: 64, part_bytes_min: 24, piece_bytes: 100 };
+const STAGED: Bounds = Bounds { write_bytes_min: 64, piece_bytes: 100, left_bytes: 0 };
+
+/// Stages a write that is then decided as that revision, at [`NOW_MS`].
+fn stage(log: &SegmentLog<Disk>, write: &Write, revision: u64) -> Result<Option<Staged<Disk>>, NotStaged> {
+    let staged = log.staging_with(STAGED).stage(write)?;
+    if let Some(staged) = &staged {
+        staged.decided_as(DATABASE, Revision::new(revision), NOW_MS);
+    }
+    Ok(staged)
+}
+
+/// The commit that a record holds, on such a tree.
+fn commit_of(record: Record, before: &Snapshot) -> Option<Commit> {
+    match record {
+        Record::Commit { commit, .. } => Some(commit),
+        Record::Written { revision, resolved, write, .. } => {
+            let change = write.resolve(resolved.now_ms, before).unwrap();
+            assert_eq!(resolved.edits, change.edits().len() as u64);
+            Some(Commit { revision, change, arming: None })
+        }
+        Record::Started { .. }
+        | Record::Stopped
+        | Record::Sealed
+        | Record::Made { .. }
+        | Record::Rules { .. } => None,
+    }
+}
 
 /// The commit of that revision with an object at `/at/<revision>`, and the write that leads to it.
 fn large_commit(revision: u64, value: &str) -> (Write, Commit) {

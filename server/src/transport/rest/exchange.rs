@@ -62,6 +62,9 @@ impl Exchange {
             let listen = Listen { at, query: Query::EVERYTHING, tag: None, known: None };
             database.tell(session, SessionMessage::Listen(LISTEN, listen)).await?;
         }
+        if let Some(staged) = &staged {
+            staged.asked_by(session, WRITE);
+        }
         let takes_turns = matches!(act, Act::WriteIf { .. });
         let request = Request { session, ticket: Some(WRITE), identity: identity.clone(), act };
         database.decide(request).await?;

@@ -137,7 +137,9 @@ impl From<FindError> for Refused {
 impl From<StageError> for Refused {
     fn from(error: StageError) -> Self {
         match error {
-            StageError::Disk { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+            StageError::Disk { .. } | StageError::NoRoom { .. } => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
+            }
             StageError::Stopped(stopped) => stopped.into(),
         }
     }
