@@ -3,6 +3,7 @@
 //! ```text
 //! DIR/store      which store counts
 //! DIR/fjall/     or fjall-2/, sled/, sled-2/: its files
+//! DIR/failed     which store has failed, and is read and never written
 //! ```
 //!
 //! Why nothing here is a reason not to start: a checkpoint only saves reading the log. What cannot be read is left aside,
@@ -13,7 +14,7 @@ use super::StoreKind;
 use super::load::{self, Loaded};
 use super::shelf::Shelf;
 use super::store::Store;
-use super::stores::{Stores, remove_leftover, shelf_of};
+use super::stores::{Stores, forget_failure, is_noted, remove_leftover, shelf_of};
 use super::writer::{Capture, Captured, Writer};
 use crate::log::{LogId, Position};
 use hearth_engine::DatabaseId;
@@ -110,9 +111,26 @@ impl Checkpoints {
             remove_leftover(&self.folder.join(other.name()));
         }
         let folder = self.folder.clone();
+        let has_failed = is_noted(&folder, self.shelf);
         self.stores = Some(match self.store.take() {
-            Some(store) => Stores::some(folder, self.log, self.shelf, Writer::new(store, self.log, loaded)),
-            None => Stores::none(folder, self.log, self.shelf),
+            Some(store) => {
+                let writer = Writer::new(store, self.log, loaded);
+                if has_failed {
+                    tracing::warn!(
+                        store = self.shelf.name(),
+                        "the store of the checkpoints has failed before; another one is written"
+                    );
+                    Stores::failed(folder, self.log, self.shelf, writer.bytes())
+                } else {
+                    Stores::some(folder, self.log, self.shelf, writer)
+                }
+            }
+            None => {
+                if has_failed {
+                    forget_failure(&folder);
+                }
+                Stores::none(folder, self.log, self.shelf)
+            }
         });
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Why a store that has failed is never written again: after a failed sync nobody knows which of its bytes are on the
 //! disk, and the system takes what it could not write for written. What the store holds from before may be all that the
-//! log can be read behind. So it is left as it is, and counts, until another one is whole beside it.
+//! log can be read behind. So it is left as it is, and counts, until another one is whole beside it. A file says so, too: a
+//! server that is started anew reads what the system has in its memory, and could not tell.
 
 use super::shelf::Shelf;
 use super::store::{Store, StoreError};
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 /// Says which of the stores counts.
 pub(super) const STORE: &str = "store";
 const STORE_UNFINISHED: &str = "store.unfinished";
+/// Says which of the stores is never to be written again.
+pub(super) const FAILED: &str = "failed";
 const FORMAT: &str = "hearth checkpoints 1";
 
 /// What a new store leaves of the disk: two segments, which the log needs more.
@@ -71,6 +74,16 @@ impl Stores {
         }
     }
 
+    /// Goes on after a store that has failed under a server before this one: it is read and never written.
+    pub(super) fn failed(folder: PathBuf, log: LogId, shelf: Shelf, bytes: u64) -> Self {
+        Self { bytes, shelf: Some(shelf), ..Self::none(folder, log, shelf) }
+    }
+
+    /// Whether the store that counts has failed, so that another one is to be written.
+    pub(crate) const fn has_failed(&self) -> bool {
+        self.shelf.is_some() && self.writer.is_none()
+    }
+
     /// Writes a checkpoint, as [`Writer::write`]; after an error the whole of it, into another store.
     ///
     /// # Errors
@@ -83,6 +96,10 @@ impl Stores {
         let written = writer.write(position, capture);
         if written.is_err() {
             self.bytes = writer.bytes();
+            // Before it is closed, which may take as long as it likes.
+            if let Some(shelf) = self.shelf {
+                note_failure(&self.folder, shelf);
+            }
             self.writer = None;
         }
         written
@@ -118,6 +135,7 @@ impl Stores {
         if let Some(former) = self.shelf.replace(shelf) {
             remove_leftover(&self.folder.join(former.name()));
         }
+        forget_failure(&self.folder);
         Ok(written)
     }
 
@@ -136,6 +154,35 @@ impl Stores {
         let written = writer.write(position, capture)?;
         writer.check().map_err(|error| StoreError(error.to_string()))?;
         Ok((writer, written))
+    }
+}
+
+/// Says durably that a store has failed. Where that cannot be said, the disk has more to tell than that.
+fn note_failure(folder: &Path, shelf: Shelf) {
+    let note = || {
+        let mut file = File::create(folder.join(FAILED))?;
+        file.write_all(text_of(shelf).as_bytes())?;
+        file.sync_all()?;
+        sync_folder(folder)
+    };
+    if let Err(error) = note() {
+        tracing::warn!(%error, "that the store has failed cannot be noted for the next start");
+    }
+}
+
+/// What it says of a store that is not there any more means nothing.
+pub(super) fn forget_failure(folder: &Path) {
+    if let Err(error) = remove_folder(&folder.join(FAILED)) {
+        tracing::warn!(%error, "the note of a store that has failed cannot be removed");
+    }
+}
+
+/// Whether a store has failed under a server before. A note that cannot be read is one.
+pub(super) fn is_noted(folder: &Path, shelf: Shelf) -> bool {
+    match fs::read(folder.join(FAILED)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(_) => true,
+        Ok(text) => Shelf::all().all(|other| other == shelf || text != text_of(other).as_bytes()),
     }
 }
 

@@ -98,6 +98,11 @@ struct Retry {
 }
 
 impl Retry {
+    /// After a failure under a server before: at once, and another one then.
+    fn due() -> Self {
+        Self { at: Some(Instant::now()), pause: PAUSE_MIN }
+    }
+
     fn is_due(&self) -> bool {
         self.at.is_some_and(|at| at <= Instant::now())
     }
@@ -127,7 +132,7 @@ pub(super) fn run(
     committer: &WeakSender<ToCommitter>,
 ) {
     let mut uncovered = Uncovered { before: checkpointing.log_bytes, covered: 0 };
-    let mut retry = Retry::default();
+    let mut retry = if checkpointing.writer.has_failed() { Retry::due() } else { Retry::default() };
     let mut is_asked = false;
     loop {
         match inbox.recv_timeout(TICK) {
@@ -221,5 +226,9 @@ mod tests {
         retry.succeeded();
         assert!(retry.at.is_none());
         assert_eq!(retry.failed(), PAUSE_MIN, "and from the beginning");
+        let mut retry = Retry::due();
+        assert!(retry.is_due());
+        retry.succeeded();
+        assert!(retry.is_due(), "the log is trimmed to the one before");
     }
 }

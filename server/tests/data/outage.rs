@@ -116,6 +116,63 @@ fn a_store_that_cannot_be_written_or_synced_is_followed_by_another() {
     }
 }
 
+/// Another process reads from the memory of the system what the store could not bring to the disk, and must not build on it.
+#[test]
+fn a_store_that_has_failed_is_not_written_by_the_next_server() {
+    if is_left_out() {
+        return;
+    }
+    let calls = "write,writev,pwrite64,fdatasync,fsync,?sync_file_range,?mkdir,?mkdirat";
+    for store in ["fjall", "sled"] {
+        let folder = Folder::new("failed-before");
+        let mut server = start(&folder, store);
+        churn(&server, 0);
+        wait(store, || says(&folder).ends_with(&format!("\n{store}\n")));
+        let checkpoints = folder.path().join("checkpoints");
+        let (own, other) = (checkpoints.join(store), checkpoints.join(format!("{store}-2")));
+        // Nor can the other one be made.
+        let fails: Vec<_> = all_below(&own).into_iter().chain([other.clone()]).collect();
+        let faults = Faults::begin(server.id(), Fault { calls, when: "1+", error: "EIO" }, &fails);
+        churn(&server, 1);
+        server.says("checkpoints cannot be written: ");
+        server.kill();
+        drop(faults);
+        let failed = checkpoints.join("failed");
+        assert_eq!(fs::read_to_string(&failed).unwrap(), format!("hearth checkpoints 1\n{store}\n"));
+        // Nobody writes, and yet another store takes its place.
+        let mut server = start(&folder, store);
+        server.says("has failed before; another one is written");
+        wait(store, || says(&folder) == format!("hearth checkpoints 1\n{store}-2\n"));
+        wait(store, || !own.exists() && !failed.exists());
+        check_all("failed before", &folder, store, server, 2);
+    }
+}
+
+/// Sled waits for ever, also when it is closed, once it could not write a value that has a file of its own.
+#[test]
+fn a_store_that_hangs_is_left_alone_and_the_next_server_writes_another() {
+    let folder = Folder::new("hanging");
+    let mut server = start(&folder, "sled");
+    churn(&server, 0);
+    wait("a checkpoint", || says(&folder).ends_with("\nsled\n"));
+    let own = folder.path().join("checkpoints/sled");
+    fs::rename(own.join("blobs"), own.join("elsewhere")).unwrap();
+    let huge = format!("\"{}\"", noise(4_000_000));
+    assert_eq!(server.ask("PUT", "/huge.json?print=silent", &huge).0, 204);
+    churn(&server, 1);
+    server.says("a store of checkpoints does not answer, and is left alone");
+    server.says("checkpoints cannot be written: ");
+    let (status, why) = server.ask("GET", "/readyz", "");
+    assert!(status == 200 && why.starts_with("ok, but checkpoints cannot be written: "), "{status} {why}");
+    churn(&server, 2);
+    server.kill();
+    let server = start(&folder, "sled");
+    wait("another store", || says(&folder) == "hearth checkpoints 1\nsled-2\n");
+    wait("the end of the first one", || !own.exists());
+    assert_eq!(server.ask("GET", "/huge.json", ""), (200, huge));
+    check_all("hanging", &folder, "sled", server, 3);
+}
+
 #[test]
 fn as_long_as_there_is_no_room_for_checkpoints_all_goes_on_with_the_log() {
     for (what, store) in

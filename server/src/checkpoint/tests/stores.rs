@@ -1,10 +1,11 @@
 //! A store that fails while a server runs, and the next one.
 
 use super::super::apart::{Apart, Patience};
+use super::super::checkpoints::Checkpoints;
 use super::super::kind::StoreKind;
 use super::super::shelf::Shelf;
 use super::super::store::{Batch, Store, StoreError};
-use super::super::stores::{Stores, shelf_of};
+use super::super::stores::{FAILED, Stores, shelf_of};
 use super::folder::Temporary;
 use super::{Act, Databases, LOG, is, newest, path, position, text};
 use std::fs;
@@ -107,6 +108,42 @@ fn what_counts_is_there_until_the_next_is_whole() {
     drop(stores);
     let store = StoreKind::Fjall.open(&folder.join(second.name())).unwrap();
     assert!(is(&newest(&*store).unwrap(), &databases));
+}
+
+/// A server that is started anew reads a store that has failed, and writes into the other one, whatever it finds there.
+#[test]
+fn a_store_that_has_failed_is_read_by_the_next_server_and_never_written() {
+    for kind in StoreKind::ALL {
+        let data = Temporary::new();
+        let folder = data.path().join("checkpoints");
+        let (first, second) = (Shelf::first(kind), Shelf::first(kind).other());
+        let mut stores = Stores::none(folder.clone(), LOG, first);
+        let mut databases = Databases::default();
+        databases.act(0, &Act::Set(path("/a"), text("kept")));
+        stores.write(position(1), databases.capture()).unwrap();
+        // Back in its place it is as well as before, and nobody can tell what has become of it.
+        fs::rename(folder.join(first.name()), folder.join("elsewhere")).unwrap();
+        stores.write(position(2), databases.capture()).unwrap_err();
+        assert!(folder.join(FAILED).exists(), "{kind}");
+        drop(stores);
+        fs::rename(folder.join("elsewhere"), folder.join(first.name())).unwrap();
+        for is_noted in [true, false] {
+            let shelf = if is_noted { first } else { second };
+            let mut checkpoints = Checkpoints::open(folder.clone(), LOG, None).unwrap();
+            assert_eq!(
+                checkpoints.restore().map(|restored| restored.position),
+                Some(position(1 + u64::from(!is_noted))),
+                "{kind}"
+            );
+            checkpoints.renew();
+            let mut stores = checkpoints.into_stores().unwrap();
+            assert_eq!(stores.has_failed(), is_noted, "{kind}");
+            assert_eq!(shelf_of(&folder).unwrap(), Some(shelf), "{kind}");
+            stores.write(position(2 + u64::from(!is_noted)), databases.capture()).unwrap();
+            assert_eq!(shelf_of(&folder).unwrap(), Some(second), "{kind}");
+            assert!(!folder.join(first.name()).exists() && !folder.join(FAILED).exists(), "{kind}");
+        }
+    }
 }
 
 /// Waits where it is told to until somebody lets it go.
