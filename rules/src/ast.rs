@@ -134,6 +134,21 @@ impl Ast {
 }
 
 impl Binary {
+    /// Whether it comes to true or false.
+    pub(crate) const fn compares(self) -> bool {
+        match self {
+            Self::Equal
+            | Self::StrictEqual
+            | Self::NotEqual
+            | Self::StrictNotEqual
+            | Self::Less
+            | Self::LessOrEqual
+            | Self::Greater
+            | Self::GreaterOrEqual => true,
+            Self::Plus | Self::Minus | Self::Times | Self::Divide | Self::Remainder => false,
+        }
+    }
+
     /// As the service names it in a complaint: the strict forms by their short ones.
     pub(crate) const fn reported(self) -> &'static str {
         match self {

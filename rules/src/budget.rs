@@ -35,7 +35,7 @@ impl Budget {
     /// Pays for looking at a text once.
     #[must_use]
     pub(crate) const fn scan(&mut self, text: &str) -> bool {
-        self.spend(text.len() as u64 / 64)
+        self.spend(scan_steps(text))
     }
 
     /// Pays for matching a text; an automaton of many parts may look at each byte more than once.
@@ -60,4 +60,9 @@ impl Budget {
             }
         }
     }
+}
+
+/// What looking at a text once costs.
+pub(crate) const fn scan_steps(text: &str) -> u64 {
+    text.len() as u64 / 64
 }

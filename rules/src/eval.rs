@@ -16,13 +16,16 @@ use crate::program::{Action, Jump, Op, Program, Step};
 use crate::query::QueryValues;
 use crate::text::text_method;
 use crate::types::{Method, Variable};
-use crate::value::{Value, binary, length, member, number_text};
-use hearth_tree::Node;
+use crate::value::{Value, binary, length, member, number_text, value_of};
+use hearth_tree::{Key, Node};
 use std::borrow::Cow;
 use std::mem;
 
 /// What is told while rules run.
 pub(crate) trait Observer {
+    /// Whether it wants to know what every part comes to.
+    const WATCHES: bool = true;
+
     /// A node of the data is reached, with rules for it or not: the last of these levels.
     fn node(&mut self, levels: &[Level<'_>]);
     /// A rule begins to run.
@@ -35,6 +38,8 @@ pub(crate) trait Observer {
 
 /// Nobody looks.
 impl Observer for () {
+    const WATCHES: bool = false;
+
     fn node(&mut self, _levels: &[Level<'_>]) {}
     fn rule(&mut self, _rule: RuleId) {}
     fn part(&mut self, _rule: RuleId, _part: ExprId, _value: &Value<'_>) {}
@@ -69,14 +74,14 @@ pub(crate) struct Room<'a> {
 
 /// One run.
 pub(crate) struct Run<'r, 'a, O> {
-    world: World<'a>,
-    ways: Ways<'r, 'a>,
-    account: &'r mut Account,
+    pub(crate) world: World<'a>,
+    pub(crate) ways: Ways<'r, 'a>,
+    pub(crate) account: &'r mut Account,
     observer: &'r mut O,
     rule: RuleId,
 }
 
-type Stack<'a> = Vec<Value<'a>>;
+pub(crate) type Stack<'a> = Vec<Value<'a>>;
 
 /// Runs a rule for the last of these levels: whether it holds.
 pub(crate) fn run<'a, O: Observer>(
@@ -90,7 +95,11 @@ pub(crate) fn run<'a, O: Observer>(
     let mut stack = mem::take(&mut room.stack);
     let ways = Ways::new(levels, mem::take(&mut room.steps));
     let mut run = Run { world, ways, account, observer, rule };
-    let outcome = run.run(program, &mut stack);
+    let outcome = if O::WATCHES {
+        run.run(program, &mut stack)
+    } else {
+        run.answer(program, &mut stack).map_err(|fault| Failure { part: program.whole(), fault })
+    };
     stack.clear();
     *room = Room { stack, steps: run.ways.into_steps() };
     outcome
@@ -116,15 +125,12 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
         }
         match stack.pop() {
             Some(Value::Bool(holds)) => Ok(holds),
-            other => {
-                let part = program.steps.last().map_or(ExprId(0), |step| step.part);
-                Err(Failure { part, fault: unsound("rule", other.as_ref()) })
-            }
+            other => Err(Failure { part: program.whole(), fault: unsound("rule", other.as_ref()) }),
         }
     }
 
     /// Takes the operands of an operation from the stack and computes it.
-    fn value(&mut self, op: &'a Op, stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
+    pub(crate) fn value(&mut self, op: &'a Op, stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
         Ok(match op {
             Op::Null => Value::Null,
             Op::Bool(value) => Value::Bool(*value),
@@ -180,19 +186,27 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
     fn variable(&mut self, variable: Variable) -> Value<'a> {
         match variable {
             Variable::Auth => Value::from(self.world.auth),
-            Variable::Now => {
-                self.account.saw_now = true;
-                Value::Number(self.world.now)
-            }
+            Variable::Now => self.now(),
             Variable::Root => Value::Place(self.ways.root(When::Before)),
             Variable::Data => Value::Place(self.ways.here(When::Before)),
             Variable::NewData => Value::Place(self.ways.here(When::After)),
             Variable::Query => Value::Query,
-            Variable::Capture(depth) => match self.ways.levels().get(depth).and_then(|level| level.key) {
-                Some(key) => Value::Text(Cow::Borrowed(key.as_str())),
-                None => Value::Null,
-            },
+            Variable::Capture(depth) => self.capture(depth),
         }
+    }
+
+    pub(crate) fn now(&mut self) -> Value<'a> {
+        self.account.saw_now = true;
+        Value::Number(self.world.now)
+    }
+
+    pub(crate) fn capture(&self, depth: usize) -> Value<'a> {
+        self.captured(depth).map_or(Value::Null, |key| Value::Text(Cow::Borrowed(key.as_str())))
+    }
+
+    /// The key that a `$name` stands for.
+    pub(crate) fn captured(&self, depth: usize) -> Option<&'a Key> {
+        self.ways.levels().get(depth).and_then(|level| level.key)
     }
 
     /// A computed name is never converted: neither null nor a number names a member of an object.
@@ -212,10 +226,7 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
     fn call(&mut self, method: Method, stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
         let name = method.name();
         Ok(match method {
-            Method::Val => match self.look(pop_place(stack)?, Aspect::Value) {
-                None => Value::Null,
-                Some(node) => node.value().map_or(Value::Object, Value::from),
-            },
+            Method::Val => value_of(self.look(pop_place(stack)?, Aspect::Value)),
             Method::GetPriority => {
                 Value::from(self.look(pop_place(stack)?, Aspect::Value).and_then(Node::priority))
             }
@@ -291,13 +302,17 @@ impl<'a, O: Observer> Run<'_, 'a, O> {
         place.node()
     }
 
-    fn afford(&mut self, pay: impl FnOnce(&mut Budget) -> bool) -> Result<(), Fault> {
+    pub(crate) fn afford(&mut self, pay: impl FnOnce(&mut Budget) -> bool) -> Result<(), Fault> {
         if pay(&mut self.account.budget) { Ok(()) } else { Err(Fault::OverBudget) }
+    }
+
+    pub(crate) fn pay(&mut self, steps: u64) -> Result<(), Fault> {
+        self.afford(|budget| budget.spend(steps))
     }
 }
 
 /// Where to go on; nothing, if with the next operation.
-fn aim(jump: &Jump, stack: &mut Stack<'_>) -> Result<Option<usize>, Fault> {
+pub(crate) fn aim(jump: &Jump, stack: &mut Stack<'_>) -> Result<Option<usize>, Fault> {
     match jump {
         Jump::Decide { logic, settled } => match stack.last() {
             Some(Value::Bool(left)) if *left == (*logic == Logic::Or) => Ok(Some(*settled)),
@@ -317,11 +332,11 @@ fn aim(jump: &Jump, stack: &mut Stack<'_>) -> Result<Option<usize>, Fault> {
 }
 
 /// Something that the compiler should have made impossible. Said, not panicked about: a verdict denies.
-fn unsound(what: &'static str, found: Option<&Value<'_>>) -> Fault {
+pub(crate) fn unsound(what: &'static str, found: Option<&Value<'_>>) -> Fault {
     Fault::Unsound { what, found: found.map_or("nothing", Value::kind) }
 }
 
-fn pop<'a>(stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
+pub(crate) fn pop<'a>(stack: &mut Stack<'a>) -> Result<Value<'a>, Fault> {
     stack.pop().ok_or_else(|| unsound("operator", None))
 }
 
@@ -341,11 +356,11 @@ fn pop_argument<'a>(stack: &mut Stack<'a>, method: &'static str) -> Result<Cow<'
     pop(stack)?.into_text().map_err(|found| Fault::ArgumentNotAText { method, found })
 }
 
-fn is_inner(node: &Node) -> bool {
+pub(crate) fn is_inner(node: &Node) -> bool {
     node.value().is_none()
 }
 
-const fn is_of_type(method: Method, value: &hearth_tree::Scalar) -> bool {
+pub(crate) const fn is_of_type(method: Method, value: &hearth_tree::Scalar) -> bool {
     use hearth_tree::Scalar;
     matches!(
         (method, value),

@@ -5,6 +5,7 @@
 
 mod access;
 mod advice;
+mod answer;
 mod ast;
 mod budget;
 mod check;
@@ -29,7 +30,9 @@ mod place;
 mod problem;
 mod program;
 mod query;
+mod question;
 mod ruleset;
+mod short;
 mod source_text;
 mod span;
 mod strict;

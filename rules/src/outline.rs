@@ -73,6 +73,9 @@ pub(crate) fn rule_path(nodes: &[RuleNode], node: NodeId, kind: impl fmt::Displa
     format!("{}/{kind}", node_path(nodes, node).trim_end_matches('/'))
 }
 
+/// Up to so many children of a node are looked through for a key.
+const LOOKED_THROUGH_MAX: usize = 8;
+
 impl NodeId {
     pub(crate) const ROOT: Self = Self(0);
 }
@@ -80,10 +83,14 @@ impl NodeId {
 impl RuleNode {
     /// The node for a child's key: the literal one hides the capture (rules reference 1.3).
     pub(crate) fn child(&self, key: &Key) -> Option<NodeId> {
-        match self.literals.binary_search_by(|(own, _)| own.cmp(key)) {
-            Ok(at) => Some(self.literals[at].1),
-            Err(_) => self.capture,
-        }
+        // That two keys differ is seen sooner than how they are ordered.
+        let literal = if self.literals.len() <= LOOKED_THROUGH_MAX {
+            self.literals.iter().find(|(own, _)| own.as_str() == key.as_str())
+        } else {
+            let found = self.literals.binary_search_by(|(own, _)| own.cmp(key));
+            found.ok().map(|at| &self.literals[at])
+        };
+        literal.map(|&(_, child)| child).or(self.capture)
     }
 
     /// All children.
@@ -271,7 +278,7 @@ impl Reader<'_> {
         if PATTERNS_WEIGHT_MAX < self.weight {
             return Err(vec![(text.span(), Problem::PatternsTooLarge)]);
         }
-        let program = Program::lower(&ast, &mut checked, &self.captures);
+        let program = Program::lower(&ast, &mut checked, &self.captures, self.depth);
         Ok(Rule { kind, node, text, ast, types: checked.types, program })
     }
 

@@ -117,17 +117,19 @@ impl<'r, 'a> Ways<'r, 'a> {
     /// keys. A path without any key names no child: were it the node itself, `root.child('admins').child(x).exists()`
     /// would let in whoever has an empty name (rules reference 13, point 7).
     pub(crate) fn child(&mut self, place: Place<'a>, path: &Cow<'a, str>) -> Place<'a> {
-        let names_some = path.bytes().any(|byte| byte != b'/');
-        if !names_some || RULE_PATH_BYTES_MAX < path.len() {
-            return Place { beyond: place.beyond + 1, node: None, ..place };
-        }
         match path {
-            Cow::Borrowed(path) => keys(path).fold(place, |place, key| self.step(place, key, Cow::Borrowed)),
-            Cow::Owned(path) => keys(path).fold(place, |place, key| {
-                // What is too long is no key, and neither is nothing.
-                let key = if key.len() <= KEY_BYTES_MAX { key } else { "" };
-                self.step(place, key, |key| Cow::Owned(key.to_owned()))
-            }),
+            Cow::Borrowed(path) => match keys_down(path) {
+                Some(keys) => keys.fold(place, |place, key| self.step(place, key, Cow::Borrowed)),
+                None => beyond(place),
+            },
+            Cow::Owned(path) => match keys_down(path) {
+                Some(keys) => keys.fold(place, |place, key| {
+                    // What is too long is no key, and neither is nothing.
+                    let key = if key.len() <= KEY_BYTES_MAX { key } else { "" };
+                    self.step(place, key, |key| Cow::Owned(key.to_owned()))
+                }),
+                None => beyond(place),
+            },
         }
     }
 
@@ -145,7 +147,7 @@ impl<'r, 'a> Ways<'r, 'a> {
     ) -> Place<'a> {
         let depth = self.step_to(place.at).map_or(place.at, |step| step.depth);
         if place.beyond != 0 || depth as usize == DEPTH_MAX {
-            return Place { beyond: place.beyond + 1, node: None, ..place };
+            return beyond(place);
         }
         let node = place.node.and_then(|node| node.child_named(key));
         let at = narrow(self.levels.len() + self.steps.len());
@@ -194,9 +196,16 @@ impl<'r, 'a> Ways<'r, 'a> {
     }
 }
 
-/// The keys of a path.
-fn keys(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|key| !key.is_empty())
+/// The keys of a path; nothing, if it names none or is longer than any path of data.
+pub(crate) fn keys_down(path: &str) -> Option<impl Iterator<Item = &str>> {
+    let names_some = path.bytes().any(|byte| byte != b'/');
+    let leads_down = names_some && path.len() <= RULE_PATH_BYTES_MAX;
+    leads_down.then(|| path.split('/').filter(|key| !key.is_empty()))
+}
+
+/// One level further down, where no data can be.
+const fn beyond(place: Place<'_>) -> Place<'_> {
+    Place { beyond: place.beyond + 1, node: None, ..place }
 }
 
 fn narrow(count: usize) -> u32 {

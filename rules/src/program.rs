@@ -7,13 +7,18 @@
 use crate::ast::{Ast, Binary, ExprId, ExprKind, Logic};
 use crate::check::Checked;
 use crate::pattern::Pattern;
+use crate::question::Standpoint;
+use crate::short::{Short, shorten};
 use crate::types::{Capture, Method, QueryProperty, Type, Variable};
 use hearth_tree::{Key, RelativePath};
 
 /// A rule's expression, ready to run.
 #[derive(Debug)]
 pub(crate) struct Program {
+    /// All of it, part by part.
     pub(crate) steps: Vec<Step>,
+    /// The same for when nobody watches.
+    pub(crate) shorts: Vec<Short>,
 }
 
 /// One operation, and the part of the expression whose value it makes or works on.
@@ -58,7 +63,7 @@ pub(crate) enum Op {
     Settle,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Jump {
     /// Behind the left side of `&&` or `||`: goes to `settled` if it decides, else drops it.
     Decide { logic: Logic, settled: usize },
@@ -79,8 +84,8 @@ enum Pending {
 }
 
 impl Program {
-    /// Lowers an expression that was found to be in order.
-    pub(crate) fn lower(ast: &Ast, checked: &mut Checked, captures: &[Capture]) -> Self {
+    /// Lowers an expression that was found to be in order, of a node that so many levels deep.
+    pub(crate) fn lower(ast: &Ast, checked: &mut Checked, captures: &[Capture], depth: usize) -> Self {
         let (mut jumps, is_absorbed) = jumps(ast);
         let mut steps: Vec<Step> = Vec::with_capacity(ast.len());
         // For each part, the operation that gives it its value, and the first one behind it.
@@ -107,7 +112,13 @@ impl Program {
                 Pending::Always(whole) => Jump::Always { settled: begins[whole.index()] },
             });
         }
-        Self { steps }
+        let shorts = shorten(&steps, &Standpoint { ast, types: &checked.types, captures, depth });
+        Self { steps, shorts }
+    }
+
+    /// The part that is the whole expression.
+    pub(crate) fn whole(&self) -> ExprId {
+        self.steps.last().map_or(ExprId(0), |step| step.part)
     }
 }
 

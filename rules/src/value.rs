@@ -6,7 +6,7 @@ use crate::claim::Claim;
 use crate::fault::Fault;
 use crate::place::Place;
 use crate::source_text::excerpt;
-use hearth_tree::{Priority, Scalar, text_order};
+use hearth_tree::{Node, Priority, Scalar, text_order};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
@@ -119,37 +119,65 @@ pub(crate) fn binary<'a>(
     right: Value<'a>,
     budget: &mut Budget,
 ) -> Result<Value<'a>, Fault> {
-    if let (Value::Text(a), Value::Text(b)) = (&left, &right)
-        && !budget.scan(if a.len() < b.len() { a } else { b })
-    {
-        return Err(Fault::OverBudget);
-    }
     match operator {
-        Binary::Equal | Binary::StrictEqual => Ok(Value::Bool(left.is_identical(&right))),
-        Binary::NotEqual | Binary::StrictNotEqual => Ok(Value::Bool(!left.is_identical(&right))),
-        Binary::Less => order(operator, &left, &right, Ordering::is_lt),
-        Binary::LessOrEqual => order(operator, &left, &right, Ordering::is_le),
-        Binary::Greater => order(operator, &left, &right, Ordering::is_gt),
-        Binary::GreaterOrEqual => order(operator, &left, &right, Ordering::is_ge),
         Binary::Plus => plus(left, right, budget),
         Binary::Minus => arithmetic(operator, &left, &right, |a, b| a - b),
         Binary::Times => arithmetic(operator, &left, &right, |a, b| a * b),
         // The service has no infinities here: what is divided by zero is not a number (rules reference 2.4).
         Binary::Divide => arithmetic(operator, &left, &right, |a, b| if b == 0.0 { f64::NAN } else { a / b }),
         Binary::Remainder => arithmetic(operator, &left, &right, |a, b| a % b),
+        Binary::Equal
+        | Binary::StrictEqual
+        | Binary::NotEqual
+        | Binary::StrictNotEqual
+        | Binary::Less
+        | Binary::LessOrEqual
+        | Binary::Greater
+        | Binary::GreaterOrEqual => compare(operator, &left, &right, budget).map(Value::Bool),
     }
 }
 
-fn order<'a>(
+/// Applies an operator that comes to true or false.
+pub(crate) fn compare(
+    operator: Binary,
+    left: &Value<'_>,
+    right: &Value<'_>,
+    budget: &mut Budget,
+) -> Result<bool, Fault> {
+    scan_both(left, right, budget)?;
+    match operator {
+        Binary::Equal | Binary::StrictEqual => Ok(left.is_identical(right)),
+        Binary::NotEqual | Binary::StrictNotEqual => Ok(!left.is_identical(right)),
+        Binary::Less => order(operator, left, right, Ordering::is_lt),
+        Binary::LessOrEqual => order(operator, left, right, Ordering::is_le),
+        Binary::Greater => order(operator, left, right, Ordering::is_gt),
+        Binary::GreaterOrEqual => order(operator, left, right, Ordering::is_ge),
+        Binary::Plus | Binary::Minus | Binary::Times | Binary::Divide | Binary::Remainder => {
+            Err(Fault::Unsound { what: "comparison", found: "arithmetic" })
+        }
+    }
+}
+
+/// Pays for looking at two texts.
+fn scan_both(left: &Value<'_>, right: &Value<'_>, budget: &mut Budget) -> Result<(), Fault> {
+    match (left, right) {
+        (Value::Text(a), Value::Text(b)) if !budget.scan(if a.len() < b.len() { a } else { b }) => {
+            Err(Fault::OverBudget)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn order(
     operator: Binary,
     left: &Value<'_>,
     right: &Value<'_>,
     holds: fn(Ordering) -> bool,
-) -> Result<Value<'a>, Fault> {
+) -> Result<bool, Fault> {
     match (left, right) {
         // Nothing compares with what is not a number.
-        (Value::Number(a), Value::Number(b)) => Ok(Value::Bool(a.partial_cmp(b).is_some_and(holds))),
-        (Value::Text(a), Value::Text(b)) => Ok(Value::Bool(holds(text_order(a, b)))),
+        (Value::Number(a), Value::Number(b)) => Ok(a.partial_cmp(b).is_some_and(holds)),
+        (Value::Text(a), Value::Text(b)) => Ok(holds(text_order(a, b))),
         _ => Err(Fault::Unordered { operator, left: left.kind(), right: right.kind() }),
     }
 }
@@ -167,6 +195,7 @@ fn arithmetic<'a>(
 }
 
 fn plus<'a>(left: Value<'a>, right: Value<'a>, budget: &mut Budget) -> Result<Value<'a>, Fault> {
+    scan_both(&left, &right, budget)?;
     let (left, right) = match (left, right) {
         (Value::Number(a), Value::Number(b)) => return Ok(Value::Number(a + b)),
         (Value::Text(a), Value::Text(b)) => (a, b),
@@ -178,6 +207,11 @@ fn plus<'a>(left: Value<'a>, right: Value<'a>, budget: &mut Budget) -> Result<Va
         return Err(Fault::OverBudget);
     }
     Ok(Value::Text(Cow::Owned(left.into_owned() + &right)))
+}
+
+/// The value of a node, or of nothing.
+pub(crate) fn value_of(node: Option<&Node>) -> Value<'_> {
+    node.map_or(Value::Null, |node| node.value().map_or(Value::Object, Value::from))
 }
 
 /// A member of something in auth: of null it is null, of a text only `length` is there (rules reference 2.4).
@@ -197,7 +231,9 @@ pub(crate) fn member<'a>(target: &Value<'a>, name: &str) -> Value<'a> {
 
 /// In UTF-16 units (rules reference 4.2).
 pub(crate) fn length<'a>(text: &str) -> Value<'a> {
-    let units: usize = text.chars().map(char::len_utf16).sum();
+    // One for each first byte of a character, and one more for those of characters above U+FFFF.
+    let units: usize =
+        text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(0xF0 <= byte)).sum();
     #[expect(clippy::cast_precision_loss, reason = "no text is longer than 2^53")]
     Value::Number(units as f64)
 }

@@ -136,10 +136,9 @@ fn applied_alone(node: Option<&Node>, edit: &Edit, depth: usize) -> Option<Node>
             To::Priority(priority) => node.map(|node| node.with_priority(priority.clone())),
         };
     };
-    let child = applied_alone(node.and_then(|node| node.child(key)), edit, depth + 1);
     match node {
-        Some(node) => node.with_child(key, child),
-        None => Node::inner([(key.clone(), child?)]),
+        Some(node) => node.with_child_made(key, |child| applied_alone(child, edit, depth + 1)),
+        None => Node::inner([(key.clone(), applied_alone(None, edit, depth + 1)?)]),
     }
 }
 

@@ -10,6 +10,9 @@ use triomphe::ThinArc;
 
 /// Most entries of a leaf, and the most that a whole map keeps in one slice.
 pub(crate) const LEAF_MAX: usize = 32;
+/// Up to so many entries are looked through for what is likely there: that two keys differ is seen sooner than how they
+/// are ordered.
+pub(crate) const LOOKED_THROUGH_MAX: usize = 8;
 /// Most subtrees of a branch.
 const BRANCH_MAX: usize = 16;
 
@@ -144,12 +147,7 @@ impl<'a, K: Ord + Clone, V: Clone> View<'a, K, V> {
         }
     }
 
-    /// O(log n).
-    pub(crate) fn get(self, key: &K) -> Option<&'a V> {
-        self.get_by(|own| own.cmp(key))
-    }
-
-    /// The value whose key compares as equal; `compare` says on which side of the wanted one a key is. O(log n).
+    /// The value whose key compares as equal; `compare` says where a key stands beside the wanted one. O(log n).
     pub(crate) fn get_by(mut self, compare: impl Fn(&K) -> Ordering) -> Option<&'a V> {
         loop {
             match self {
@@ -171,7 +169,9 @@ impl<'a, K: Ord + Clone, V: Clone> View<'a, K, V> {
         loop {
             match self {
                 Self::Leaf(entries) => {
-                    let found = entries.binary_search_by(|(own, _)| own.cmp(key));
+                    let is_short = entries.len() <= LOOKED_THROUGH_MAX;
+                    let seen = if is_short { entries.iter().position(|(own, _)| own == key) } else { None };
+                    let found = seen.map_or_else(|| entries.binary_search_by(|(own, _)| own.cmp(key)), Ok);
                     let (before, rest) = entries.split_at(found.unwrap_or_else(|at| at));
                     let (value, after) = match (found, rest) {
                         (Ok(_), [(_, value), after @ ..]) => (Some(value), after),

@@ -4,7 +4,7 @@
 //! included), and an inner node of up to 32 children is one allocation: its head and its sorted children. Above that
 //! the children move to a counted tree. Both look the same from outside.
 
-use crate::counted::{Difference, LEAF_MAX, Range, Spliced, Tree, View};
+use crate::counted::{Difference, LEAF_MAX, LOOKED_THROUGH_MAX, Range, Spliced, Tree, View};
 use crate::hash::HashCell;
 use crate::key::{Key, key_order};
 use crate::scalar::{Priority, Scalar};
@@ -153,7 +153,7 @@ impl Node {
 
     /// The child whose key is this text; none for a text that is no key. O(log n).
     pub fn child_named(&self, name: &str) -> Option<&Self> {
-        self.children().0.get_by(|own| key_order(own.as_str(), name))
+        self.children().named(name)
     }
 
     /// What is at the end of these keys, the node itself if there are none.
@@ -170,9 +170,19 @@ impl Node {
     /// leaf's value and keeps its priority; without its last child a node is gone, and its priority with it.
     /// O(log n).
     pub fn with_child(&self, key: &Key, child: Option<Self>) -> Option<Self> {
+        self.with_child_made(key, |_| child)
+    }
+
+    /// As [`Node::with_child`], with what `make` makes of the child that is there now.
+    pub(crate) fn with_child_made(
+        &self,
+        key: &Key,
+        make: impl FnOnce(Option<&Self>) -> Option<Self>,
+    ) -> Option<Self> {
         let children = self.children().0;
         let place = children.find(key);
         let old = place.value;
+        let child = make(old);
         let same = match (old, &child) {
             (None, None) => true,
             (Some(old), Some(new)) => old.is_same(new),
@@ -270,7 +280,16 @@ impl<'a> Children<'a> {
 
     /// The child of that name. O(log n).
     pub fn get(self, key: &Key) -> Option<&'a Node> {
-        self.0.get(key)
+        self.named(key.as_str())
+    }
+
+    fn named(self, name: &str) -> Option<&'a Node> {
+        match self.0 {
+            View::Leaf(entries) if entries.len() <= LOOKED_THROUGH_MAX => {
+                entries.iter().find(|(own, _)| own.as_str() == name).map(|(_, child)| child)
+            }
+            View::Leaf(_) | View::Branch(..) => self.0.get_by(|own| key_order(own.as_str(), name)),
+        }
     }
 
     /// All of them, from both ends.

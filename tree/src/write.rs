@@ -189,8 +189,8 @@ impl Assignment {
         Target { path: self.at.clone(), part: self.part() }
     }
 
-    fn resolve(&self, now_ms: i64, before: &Snapshot) -> Result<Edit, ResolveError> {
-        let current = before.get(&self.at);
+    /// `current` is what is there now.
+    fn resolve(&self, now_ms: i64, current: Option<&Node>) -> Result<Edit, ResolveError> {
         let to = match &self.to {
             Assigned::Value(None) => Ok(To::Node(None)),
             Assigned::Value(Some(draft)) => draft.resolve(now_ms, current).map(|node| To::Node(Some(node))),
@@ -258,9 +258,10 @@ impl Write {
         let mut nodes = Vec::with_capacity(assignments.len());
         let mut priorities = Vec::new();
         for assignment in assignments {
-            let edit = assignment.resolve(now_ms, before)?;
+            let current = before.get(&assignment.at);
+            let edit = assignment.resolve(now_ms, current)?;
             match edit.to {
-                To::Node(ref new) if new.as_ref() == before.get(&edit.at) => {}
+                To::Node(ref new) if new.as_ref() == current => {}
                 To::Node(_) => nodes.push(edit),
                 To::Priority(priority) => priorities.push((edit.at, Some(priority))),
             }

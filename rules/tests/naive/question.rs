@@ -6,7 +6,7 @@ use super::generate::{Author, auth, query, tree};
 use super::tree::with;
 use crate::case::{Case, Operation, snapshot};
 use arbitrary::{Arbitrary, Result, Unstructured};
-use hearth_rules::{Coverage, Situation};
+use hearth_rules::{Budget, Coverage, Situation};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
@@ -27,6 +27,8 @@ pub(crate) struct Question {
     auth: Value,
     query: Value,
     now: i64,
+    /// Steps that may not suffice.
+    scant_steps: u64,
 }
 
 impl<'d> Arbitrary<'d> for Question {
@@ -38,6 +40,7 @@ impl<'d> Arbitrary<'d> for Question {
             query,
             key: bytes.choose(&["k", "b", "x y"])?,
             now: bytes.int_in_range(0..=2)?,
+            scant_steps: bytes.int_in_range(0..=63)?,
             auth: auth(bytes)?,
             data: tree(bytes, 4)?,
             value: tree(bytes, 2)?,
@@ -93,7 +96,25 @@ impl Question {
         if let Some(other) = traced(&case).into_iter().find(|other| *other != found) {
             return told(&format!("allowed is {found}, and {other} when it is watched"));
         }
+        if self.costs_otherwise(&case) {
+            return told(&format!("of {} steps another verdict comes when it is watched", self.scant_steps));
+        }
         self.untold_dependence(&case).and_then(told)
+    }
+
+    /// A verdict costs the same whether it is watched or not, and looks at the same until it may not any more.
+    fn costs_otherwise(&self, case: &Case) -> bool {
+        let Case { rules, auth, now_ms, before, operation, .. } = case;
+        let budget = Budget { steps: self.scant_steps, ..Budget::DEFAULT };
+        let situation = Situation { auth, now_ms: *now_ms, before, budget };
+        match operation {
+            Operation::Read(at, query) => {
+                rules.read(&situation, at, query) != rules.trace_read(&situation, at, query).0
+            }
+            Operation::Write { after, targets } => {
+                rules.write(&situation, after, targets) != rules.trace_write(&situation, after, targets).0
+            }
+        }
     }
 
     /// A verdict can only change with what it says that it looked at.
