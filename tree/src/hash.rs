@@ -29,6 +29,10 @@ pub struct HashError {
 }
 
 impl Hash {
+    pub(crate) fn of(text: Sha1) -> Self {
+        Self(text.finalize().into())
+    }
+
     /// Reads what [`struct@Hash`] displays.
     ///
     /// # Errors
@@ -58,20 +62,20 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// The hash of an inner node, computed when first asked for.
+/// The hash of an inner node, computed when first asked for. Elsewhere, because most nodes are never asked.
 #[derive(Default)]
-pub(crate) struct HashCell(OnceLock<Known>);
+pub(crate) struct HashCell(OnceLock<Box<Known>>);
 
 #[derive(Clone, Copy)]
 struct Known {
     hash: Hash,
-    /// Whether some number at or below makes JavaScript's hash another one.
-    differs_in_js: bool,
+    /// JavaScript's, where some number at or below makes it another one.
+    js_hash: Option<Hash>,
 }
 
 /// Whose bytes of a double go into the text.
 #[derive(Clone, Copy)]
-enum Doubles {
+pub(crate) enum Doubles {
     True,
     AsJavaScript,
 }
@@ -83,10 +87,10 @@ impl Node {
     }
 
     /// The hash that a JavaScript client computes for this node: another one only where a number below is affected.
-    /// O(nodes with such a number below them), not cached.
+    /// Costs what [`Self::hash`] does.
     pub fn js_hash(&self) -> Hash {
-        let known = self.known();
-        if known.differs_in_js { hash_text(self, Doubles::AsJavaScript, &Self::js_hash) } else { known.hash }
+        let Known { hash, js_hash } = self.known();
+        js_hash.unwrap_or(hash)
     }
 
     /// Whether a client that sent `hash` holds this node, whichever client it is (wire reference 6.3).
@@ -95,21 +99,25 @@ impl Node {
     }
 
     fn known(&self) -> Known {
-        let compute = || Known {
-            hash: hash_text(self, Doubles::True, &Self::hash),
-            differs_in_js: has_number_that_differs_in_js(self)
-                || self.children().iter().any(|(_, child)| child.differs_in_js()),
-        };
         match self.hash_cell() {
-            Some(cell) => *cell.0.get_or_init(compute),
-            None => compute(),
+            Some(cell) => **cell.0.get_or_init(|| Box::new(self.compute())),
+            None => self.compute(),
+        }
+    }
+
+    fn compute(&self) -> Known {
+        let differs = has_number_that_differs_in_js(self)
+            || self.children().iter().any(|(_, child)| child.differs_in_js());
+        Known {
+            hash: hash_text(self, Doubles::True, &Self::hash),
+            js_hash: differs.then(|| hash_text(self, Doubles::AsJavaScript, &Self::js_hash)),
         }
     }
 
     /// Without the hash of a leaf, which is not kept.
     fn differs_in_js(&self) -> bool {
         match self.hash_cell() {
-            Some(_) => self.known().differs_in_js,
+            Some(_) => self.known().js_hash.is_some(),
             None => has_number_that_differs_in_js(self),
         }
     }
@@ -152,10 +160,10 @@ fn hash_text(node: &Node, doubles: Doubles, hash_of: &dyn Fn(&Node) -> Hash) -> 
     } else {
         node.children().iter().for_each(|(key, child)| add(key, child));
     }
-    Hash(sha.finalize().into())
+    Hash::of(sha)
 }
 
-fn add_literal(sha: &mut Sha1, value: &Scalar, doubles: Doubles) {
+pub(crate) fn add_literal(sha: &mut Sha1, value: &Scalar, doubles: Doubles) {
     match value {
         Scalar::Bool(true) => sha.update("boolean:true"),
         Scalar::Bool(false) => sha.update("boolean:false"),

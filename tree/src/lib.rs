@@ -36,6 +36,7 @@ mod hash;
 mod index;
 mod json;
 mod key;
+mod leaf_range;
 mod limits;
 mod node;
 mod order;
@@ -58,6 +59,7 @@ pub use json::{
     read_priority, read_update, read_value, repair_surrogates,
 };
 pub use key::{Excerpt, Key, KeyError, key_order, text_order};
+pub use leaf_range::LeafRange;
 pub use limits::{DEPTH_MAX, KEY_BYTES_MAX, TEXT_BYTES_MAX, UPDATE_KEYS_MAX};
 pub use node::{ChildIter, Children, Node};
 pub use order::SortValue;

@@ -6,6 +6,7 @@ mod generate;
 mod hash;
 mod json;
 mod key_order;
+mod leaf_range;
 mod query;
 mod reports;
 mod view;
