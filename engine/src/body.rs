@@ -3,10 +3,10 @@
 use crate::limits::HEAVY_BYTES;
 use crate::weight::Scale;
 use bytes::Bytes;
-use hearth_tree::{Change, ChildChange, Edit, Node, Path, Priority, RelativePath, Snapshot, To, View};
+use hearth_tree::{Change, ChildChange, Edit, Hash, Node, Path, Priority, RelativePath, Snapshot, To, View};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// News for a place. Shared by all listeners whom it concerns, with room for its encoded form, which the first one who
 /// needs it fills in.
@@ -26,12 +26,18 @@ pub struct Body {
 pub enum Content {
     /// This and nothing else.
     Put(Option<Node>),
+    /// The same, for a client that says what it has of it: the ranges of leaves that differ suffice.
+    PutOver(Node, HeldRanges),
     /// The same with another priority.
     Priority(Option<Priority>),
     /// The same except for these places below. Clients may apply them in any order: no node among them is emptied and
     /// filled again while it has a priority.
     Merge(Vec<(RelativePath, To)>),
 }
+
+/// What a client says it has of a node, range by range of its leaves and in their order (wire reference 6.5): the place
+/// that each ends with, where the next one begins, and its hash. Behind the last one it has nothing.
+pub type HeldRanges = Arc<[(RelativePath, Hash)]>;
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,12 +50,23 @@ impl Body {
         Self { at, content, encoded: OnceLock::new(), weight: OnceLock::new() }
     }
 
+    /// Whether it is so large that encoding it takes a while. O([`HEAVY_BYTES`]) once.
+    pub fn is_heavy(&self) -> bool {
+        HEAVY_BYTES < self.weight()
+    }
+
     /// What it weighs in bytes, or a little more than [`HEAVY_BYTES`].
     pub(crate) fn weight(&self) -> usize {
         *self.weight.get_or_init(|| {
             let mut scale = Scale::up_to(HEAVY_BYTES);
             match &self.content {
                 Content::Put(node) => scale.node(node.as_ref()),
+                Content::PutOver(node, held) => {
+                    for (place, _) in held.iter() {
+                        scale.keys(place.keys());
+                    }
+                    scale.node(Some(node));
+                }
                 Content::Priority(priority) => scale.to(&To::Priority(priority.clone())),
                 Content::Merge(parts) => {
                     for (below, to) in parts {

@@ -6,7 +6,7 @@
 use crate::armed::Armed;
 use crate::commit::{Arming, ArmingStep, Commit};
 use crate::door::{Door, Identity, WatchedDoor};
-use crate::limits::PARKED_MAX;
+use crate::limits::{HASHED_AT_ONCE_MAX, PARKED_MAX};
 use crate::onlooker::Onlooker;
 use crate::own_rules::{Governed, Governing, OwnRules};
 use crate::parked::Parked;
@@ -14,7 +14,7 @@ use crate::request::{Accepted, Act, Refusal, Request, SessionId, Verdict};
 use crate::revision::Revision;
 use crate::turns::Turns;
 use hearth_rules::Rejected;
-use hearth_tree::{Change, Hash, Node, Path, Query, Snapshot, Update, Write};
+use hearth_tree::{Change, Hash, Path, Query, Snapshot, Update, Write};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -257,7 +257,7 @@ impl Committer {
     ) -> Decision {
         let holds = match (self.tree.get(at), hash) {
             (None, None) => true,
-            (Some(node), Some(hash)) => Node::has_hash(node, hash),
+            (Some(node), Some(hash)) => node.hash_costs_at_most(HASHED_AT_ONCE_MAX) && node.has_hash(hash),
             (None, Some(_)) | (Some(_), None) => false,
         };
         if !holds {

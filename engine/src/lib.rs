@@ -31,7 +31,7 @@ mod turns;
 mod weight;
 
 pub use armed::{ArmError, Armed};
-pub use body::{Body, Content};
+pub use body::{Body, Content, HeldRanges};
 pub use commit::{Arming, ArmingStep, Commit};
 pub use committer::Committer;
 pub use delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
@@ -45,3 +45,4 @@ pub use publisher::{Begun, Listen, ListenRefusal, Publisher};
 pub use request::{Accepted, Act, Refusal, Request, SessionId, Ticket, Verdict};
 pub use revision::Revision;
 pub use standing::Tag;
+pub use weight::is_heavy;

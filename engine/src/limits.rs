@@ -59,6 +59,11 @@ pub const FORGOTTEN_MAX: usize = 1_000;
 /// microseconds, so that nobody else waits longer than for a large commit; the rest stays suspended until its turn.
 pub const JUDGED_AT_ONCE_MAX: usize = 500;
 
+/// A hash that is not known is computed where everybody waits only if it costs this many nodes at most, which takes about
+/// a millisecond. Who compares with a larger one has it computed before ([`hearth_tree::Node::hash`] remembers); if the
+/// node has changed since then, its client is taken not to have it.
+pub const HASHED_AT_ONCE_MAX: usize = 4_000;
+
 /// When a commit replaces more than this, in bytes, what was there is let go of elsewhere
 /// ([`crate::Publisher::take_outdated`]): a million leaves take 60 to 400 ms, and this much less than one.
 pub const OUTDATED_BYTES: usize = 256 * 1024;

@@ -3,6 +3,7 @@
 //! Why counted and not remembered: hardly anything is ever weighed, and a count in every node would be paid for by all.
 //! Why up to a bound: nobody asks how much above it something is, and the walk ends there.
 
+use crate::limits::HEAVY_BYTES;
 use hearth_tree::{
     Assigned, Change, Key, KeyBound, Node, Order, Path, Priority, Query, Scalar, Snapshot, To, Write,
 };
@@ -12,6 +13,13 @@ use std::ops::Bound;
 const NODE_BYTES: usize = 64;
 /// Most of what a commit copies of one node on the way to the place that it changes: two leaves' worth of a large node.
 const COPIED_BYTES: usize = 4 * 1024;
+
+/// Whether a node is so large that to encode or to hash it takes a while. O([`HEAVY_BYTES`]).
+pub fn is_heavy(node: Option<&Node>) -> bool {
+    let mut scale = Scale::up_to(HEAVY_BYTES);
+    scale.node(node);
+    HEAVY_BYTES < scale.bytes()
+}
 
 /// Something that is weighed up to a bound.
 #[derive(Debug)]

@@ -9,10 +9,12 @@ use crate::study::Study;
 use crate::threads::{
     CheckpointHealth, LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher,
 };
+use crate::unhurried::unhurried;
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
+use hearth_engine::limits::HASHED_AT_ONCE_MAX;
 use hearth_engine::{Act, DatabaseId, Door, Identity, Published, Request, SessionId, Ticket};
-use hearth_tree::{Assigned, Assignment, Draft, Key, PushIds, Snapshot, Write};
+use hearth_tree::{Assigned, Assignment, Draft, Key, Path, PushIds, Snapshot, Write};
 use hearth_wire::{Addressed, Namespace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -128,6 +130,17 @@ impl Database {
                 NotStaged::Io(_) => StageError::Disk { reason },
             }
         })
+    }
+
+    /// Computes the hash of what is at a place now, if that takes long: who decides compares with hashes that are known, and
+    /// with others only if they are quick.
+    pub(crate) fn prepare_hash(&self, at: &Path) {
+        let published = self.published();
+        if let Some(node) = published.tree.get(at).filter(|node| !node.hash_costs_at_most(HASHED_AT_ONCE_MAX))
+        {
+            unhurried(|| node.hash());
+        }
+        self.let_go_of_tree(published);
     }
 
     /// Drops what may be large where nobody waits.

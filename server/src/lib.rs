@@ -20,6 +20,7 @@ mod sessions;
 mod study;
 mod threads;
 mod transport;
+mod unhurried;
 
 pub use database::{Database, Databases, FindError, Stopped};
 pub use transport::{Server, router};

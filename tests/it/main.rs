@@ -2,5 +2,6 @@
 
 mod directions;
 mod engine;
+mod range_merge;
 mod tree;
 mod witness;

@@ -98,6 +98,26 @@ impl Node {
         self.hash() == hash || self.js_hash() == hash
     }
 
+    /// Whether a comparison with a hash now looks at this many nodes at most, those whose hash is known counted as one each.
+    /// O(as many).
+    pub fn hash_costs_at_most(&self, nodes: usize) -> bool {
+        self.hash_cost_beyond(nodes).is_some()
+    }
+
+    /// What is left of so many nodes when the hash is computed; nothing, if they do not suffice.
+    fn hash_cost_beyond(&self, nodes: usize) -> Option<usize> {
+        let left = nodes.checked_sub(1)?;
+        match self.hash_cell() {
+            Some(cell) if cell.0.get().is_none() => {
+                // However its children are, each of them is looked at.
+                let children = self.children();
+                left.checked_sub(children.len())?;
+                children.iter().try_fold(left, |left, (_, child)| child.hash_cost_beyond(left))
+            }
+            Some(_) | None => Some(left),
+        }
+    }
+
     fn known(&self) -> Known {
         match self.hash_cell() {
             Some(cell) => **cell.0.get_or_init(|| Box::new(self.compute())),

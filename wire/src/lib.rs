@@ -37,7 +37,7 @@ pub use poll::{
     Callback, SEGMENT_CHARS_MAX, SEGMENTS_AHEAD_MAX, Script, Segment, SegmentError, Segments, Ticket, Visit,
     VisitError, farewell_page,
 };
-pub use push::{Body, Push, RangeData};
+pub use push::{Body, Push, RangeData, ranges_that_differ};
 pub use query::{QueryError, QueryText};
 pub use received::{ReceiveError, ServerMessage};
 pub use request::{

@@ -189,7 +189,7 @@ impl Publisher {
     fn missed(&self, id: ListenerId, since: Option<&Published>) -> Option<Push> {
         let Listener { at, query, tag, is_new, .. } = self.listeners.get(&id)?;
         let Some(since) = since.filter(|_| !is_new) else {
-            return self.first_push(id, None);
+            return self.first_push(id, None, None);
         };
         let (before, after) = (since.tree.get(at), self.published.tree.get(at));
         if before == after {
@@ -203,7 +203,7 @@ impl Publisher {
             Body::of_views(at, &before.ok()?, &after.ok()?)
         } else {
             // The index of what was shown last is gone: the window whole.
-            return self.first_push(id, None);
+            return self.first_push(id, None, None);
         };
         Some(Push { body: Arc::new(body?), tag: *tag })
     }

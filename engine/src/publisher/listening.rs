@@ -3,10 +3,10 @@
 //! Why one step: between the snapshot that it is given and the commits that follow nothing can be lost or come twice.
 
 use super::{Listener, Publisher, Round, Session};
-use crate::body::{Body, Content};
+use crate::body::{Body, Content, HeldRanges};
 use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 use crate::door::Denied;
-use crate::limits::{LISTENS_BYTES_MAX, LISTENS_MAX, OUTDATED_ENTRIES};
+use crate::limits::{HASHED_AT_ONCE_MAX, LISTENS_BYTES_MAX, LISTENS_MAX, OUTDATED_ENTRIES};
 use crate::outdated::Outdated;
 use crate::request::{SessionId, Ticket};
 use crate::standing::{ListenerId, Tag};
@@ -27,6 +27,8 @@ pub struct Listen {
     /// The hash of what the client has of it, which need not be sent again; `Some(None)` is nothing, `None` a client
     /// that does not say.
     pub known: Option<Option<Hash>>,
+    /// The same, range by range, of a client that can be sent the ranges that differ.
+    pub held: Option<HeldRanges>,
 }
 
 /// A listen that has begun.
@@ -77,14 +79,17 @@ impl Publisher {
         listen: Listen,
         outboxes: &mut impl Outboxes,
     ) {
-        let Listen { at, query, tag, known } = listen;
+        let Listen { at, query, tag, known, held } = listen;
         let own = self.sessions.get(&session);
-        let known = known.filter(|_| own.is_some_and(|own| !own.may_mistake(&at, tag)));
+        let (known, held) = match own.is_some_and(|own| !own.may_mistake(&at, tag)) {
+            true => (known, held),
+            false => (None, None),
+        };
         let missing_index = self.published.door().missing_index(&at, &query);
         let begun = self.begin(now_ms, session, &at, query, tag);
         let new = begun.as_ref().ok().copied();
         // A session that lags is shown this listener with all others.
-        let push = new.filter(|_| !self.lags(session)).and_then(|id| self.first_push(id, known));
+        let push = new.filter(|_| !self.lags(session)).and_then(|id| self.first_push(id, known, held));
         let answer = Item::Answer(Answer::Listen(ticket, begun.map(|_| Begun { missing_index })));
         let items = push.map(Item::Push).into_iter().chain([answer]).collect();
         let since = self.published.clone();
@@ -177,7 +182,12 @@ impl Publisher {
     }
 
     /// All that a listener shows, unless its client knows that.
-    pub(super) fn first_push(&self, id: ListenerId, known: Option<Option<Hash>>) -> Option<Push> {
+    pub(super) fn first_push(
+        &self,
+        id: ListenerId,
+        known: Option<Option<Hash>>,
+        held: Option<HeldRanges>,
+    ) -> Option<Push> {
         let Listener { at, query, tag, .. } = self.listeners.get(&id)?;
         let tree = &self.published.tree;
         let node = if query.is_everything() {
@@ -186,11 +196,17 @@ impl Publisher {
             self.indexes.view(at, query, tree).ok().and_then(|view| view.to_node())
         };
         let is_known = match (known, &node) {
-            (Some(Some(hash)), Some(node)) => node.has_hash(hash),
+            (Some(Some(hash)), Some(node)) => {
+                node.hash_costs_at_most(HASHED_AT_ONCE_MAX) && node.has_hash(hash)
+            }
             (Some(None), None) => true,
             (Some(_), _) | (None, _) => false,
         };
-        let body = Body::new(at.clone(), Content::Put(node));
+        let content = match (node, held) {
+            (Some(node), Some(held)) => Content::PutOver(node, held),
+            (node, _) => Content::Put(node),
+        };
+        let body = Body::new(at.clone(), content);
         (!is_known).then(|| Push { body: Arc::new(body), tag: *tag })
     }
 

@@ -21,10 +21,11 @@ use crate::log::{Staged, WRITE_BYTES_MIN};
 use crate::meters::DatabaseMeters;
 use crate::study::Study;
 use crate::threads::SessionMessage;
+use crate::unhurried::unhurried;
 use failure::{failure_of_limit, failure_of_listen, failure_of_write};
 use hearth_engine::{
     Act, Answer as EngineAnswer, Begun, Delivery, Denied, Identity, Item, Listen, ListenRefusal, Onlooker,
-    Published, Push as EnginePush, Refusal, Request, Revoked, SessionId, Tag, Ticket,
+    Published, Push as EnginePush, Refusal, Request, Revoked, SessionId, Tag, Ticket, is_heavy,
 };
 use hearth_tree::{ControlCharacters, DEPTH_MAX, Hash, Index, Path, ReadOptions, View, Write};
 use hearth_wire::{
@@ -185,27 +186,38 @@ impl Connection {
                 }
                 Outgoing::Answer(number, Outcome::Data(reading, published)) => {
                     self.reads_outgoing -= 1;
-                    let study = self.database.study();
-                    let judged = reading.judge(&published, Study::onlooker(study.as_deref()));
-                    let answer = match &judged {
-                        Ok(()) => reading.answer(&published, self.database.meters()),
-                        Err(denied) => {
-                            self.database.meters().denied_reads.add(1);
-                            Answer::Failed(failure_of_denial(denied))
-                        }
-                    };
-                    let reasons =
-                        judged.as_ref().err().and_then(|denied| self.reasons_for_client(denied.reasons()));
-                    self.database.let_go_of_tree(published);
-                    match reasons {
-                        None => Response { number, answer }.to_text().into(),
-                        Some(reasons) => {
-                            self.outgoing.push_front(Outgoing::Answer(number, Outcome::Answer(answer)));
-                            reasons.into()
-                        }
-                    }
+                    let is_heavy = is_heavy(published.tree.get(&reading.get.at));
+                    let told = || self.answer_to_read(number, &reading, published);
+                    if is_heavy { unhurried(told) } else { told() }
                 }
             });
+        }
+    }
+
+    /// The answer to a read, or what is said before it.
+    fn answer_to_read(
+        &mut self,
+        number: RequestNumber,
+        reading: &Reading,
+        published: Arc<Published>,
+    ) -> Utf8Bytes {
+        let study = self.database.study();
+        let judged = reading.judge(&published, Study::onlooker(study.as_deref()));
+        let answer = match &judged {
+            Ok(()) => reading.answer(&published, self.database.meters()),
+            Err(denied) => {
+                self.database.meters().denied_reads.add(1);
+                Answer::Failed(failure_of_denial(denied))
+            }
+        };
+        let reasons = judged.as_ref().err().and_then(|denied| self.reasons_for_client(denied.reasons()));
+        self.database.let_go_of_tree(published);
+        match reasons {
+            None => Response { number, answer }.to_text().into(),
+            Some(reasons) => {
+                self.outgoing.push_front(Outgoing::Answer(number, Outcome::Answer(answer)));
+                reasons.into()
+            }
         }
     }
 
@@ -433,7 +445,10 @@ impl Connection {
         };
         let act = match condition {
             None => Act::Write(write),
-            Some((at, hash)) => Act::WriteIf { at, hash, write },
+            Some((at, hash)) => {
+                self.database.prepare_hash(&at);
+                Act::WriteIf { at, hash, write }
+            }
         };
         self.begin_write(act, staged.map(Box::new)).await
     }
@@ -480,6 +495,9 @@ impl Connection {
         {
             return Ok(SlotState::Ready(Outcome::Answer(Answer::Failed(failure))));
         }
+        if let Some(Held::Hash(_)) = listen.held {
+            self.database.prepare_hash(&listen.at);
+        }
         let listen = Listen {
             query: listen.kind.query().clone(),
             tag: listen.kind.tag().map(|tag| Tag(tag.0)),
@@ -487,10 +505,13 @@ impl Connection {
                 Held::Nothing => None,
                 Held::Hash(hash) => Some(hash),
             }),
+            held: listen
+                .held_ranges
+                .map(|held| held.ranges().map(|(place, hash)| (place.clone(), hash)).collect()),
             at: listen.at,
         };
         let state = SlotState::Listening(ticket, listen.at.clone(), listen.tag);
-        self.database.tell(self.session, SessionMessage::Listen(ticket, listen)).await?;
+        self.database.tell(self.session, SessionMessage::Listen(ticket, Box::new(listen))).await?;
         Ok(state)
     }
 

@@ -1,9 +1,10 @@
 //! News in the words of the protocol.
 
+use crate::unhurried::unhurried;
 use bytes::Bytes;
-use hearth_engine::{Body, Content, Push};
-use hearth_tree::{Edit, To};
-use hearth_wire::{Tag, TooLong};
+use hearth_engine::{Body, Content, HeldRanges, Push};
+use hearth_tree::{Edit, Node, To};
+use hearth_wire::{RangeData, Tag, TooLong};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// Kept as the encoded form of what no client can receive.
@@ -16,7 +17,11 @@ const TOO_LONG: Bytes = Bytes::new();
 /// [`TooLong`], if its client could not receive it.
 pub(super) fn text_of_push(push: &Push) -> Result<Utf8Bytes, TooLong> {
     let encode = || encoded(&push.body).map_or(TOO_LONG, Bytes::from);
-    let bytes = push.body.encoded.get_or_init(encode);
+    let bytes = match push.body.encoded.get() {
+        Some(bytes) => bytes,
+        None if push.body.is_heavy() => unhurried(|| push.body.encoded.get_or_init(encode)),
+        None => push.body.encoded.get_or_init(encode),
+    };
     if bytes.is_empty() {
         return Err(TooLong);
     }
@@ -27,9 +32,17 @@ pub(super) fn text_of_push(push: &Push) -> Result<Utf8Bytes, TooLong> {
     })
 }
 
+fn differing(node: &Node, held: &HeldRanges) -> Option<Vec<RangeData>> {
+    hearth_wire::ranges_that_differ(node, held.iter().map(|(place, hash)| (place, *hash)))
+}
+
 fn encoded(body: &Body) -> Result<String, TooLong> {
     let at = || body.at.clone();
     let body = match &body.content {
+        Content::PutOver(node, held) => match differing(node, held) {
+            Some(ranges) => hearth_wire::Body::received_ranges(&body.at, &ranges),
+            None => hearth_wire::Body::received_set(&Edit { at: at(), to: To::Node(Some(node.clone())) }),
+        },
         Content::Put(node) => hearth_wire::Body::received_set(&Edit { at: at(), to: To::Node(node.clone()) }),
         Content::Priority(priority) => {
             hearth_wire::Body::received_set(&Edit { at: at(), to: To::Priority(priority.clone()) })

@@ -84,7 +84,7 @@ pub(crate) enum SessionMessage {
     /// It is somebody else now. Answered when what it may no longer see has been revoked.
     Identify(Identity, oneshot::Sender<()>),
     /// It listens.
-    Listen(Ticket, Listen),
+    Listen(Ticket, Box<Listen>),
     /// It reads.
     Read(Ticket),
     /// It no longer listens.

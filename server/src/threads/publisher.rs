@@ -168,7 +168,9 @@ fn follow(own: &mut Own, session: SessionId, message: SessionMessage) {
                 tracing::debug!("a session ended while it became somebody else");
             }
         }
-        SessionMessage::Listen(ticket, listen) => publisher.listen(now_ms(), session, ticket, listen, queues),
+        SessionMessage::Listen(ticket, listen) => {
+            publisher.listen(now_ms(), session, ticket, *listen, queues);
+        }
         SessionMessage::Read(ticket) => publisher.read(session, ticket, queues),
         SessionMessage::Unlisten(at, tag) => publisher.unlisten(session, &at, tag),
         SessionMessage::GiveUp(at, tag) => publisher.end_listens_above(session, &at, tag, queues),

@@ -39,7 +39,13 @@ fn of_ten_thousand_listeners_those_are_judged_again_whom_a_change_concerns() {
     for number in 0..LISTENERS {
         let session = SessionId(number + 1);
         publisher.open(session, uid(&format!("u{number}")));
-        let listen = Listen { at: path("messages/room"), query: Query::EVERYTHING, tag: None, known: None };
+        let listen = Listen {
+            at: path("messages/room"),
+            query: Query::EVERYTHING,
+            tag: None,
+            known: None,
+            held: None,
+        };
         publisher.listen(NOW_MS, session, Ticket(1), listen, &mut Ears);
     }
     for (at, value, expected) in [

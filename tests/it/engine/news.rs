@@ -1,15 +1,17 @@
 //! What a listener is told in the corners that the lives have found, step by step.
 
 use super::ask::{NOW_MS, hash, rules, set, uid, update};
-use hearth_engine::limits::{JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX, LISTENS_BYTES_MAX};
+use hearth_engine::limits::{
+    HASHED_AT_ONCE_MAX, JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX, LISTENS_BYTES_MAX,
+};
 use hearth_engine::{
-    Act, Answer, Begun, Body, Committer, Content, DatabaseId, Decided, Delivery, Door, Governing, Identity,
-    Item, Listen, LogStep, MemoryLog, Outboxes, Published, Publisher, Push, Request, Revision, SessionId,
-    Tag, Ticket,
+    Act, Answer, Begun, Body, Committer, Content, DatabaseId, Decided, Delivery, Door, Governing, HeldRanges,
+    Identity, Item, Listen, LogStep, MemoryLog, Outboxes, Published, Publisher, Push, Request, Revision,
+    SessionId, Tag, Ticket,
 };
 use hearth_tests::naive;
 use hearth_tests::twin::{model_node, path};
-use hearth_tree::{Hash, Order, Position, Query, Range, Scalar, Snapshot, Text, To, Window};
+use hearth_tree::{Hash, Order, Position, Query, Range, RelativePath, Scalar, Snapshot, Text, To, Window};
 use serde_json::{Value, json};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -62,6 +64,9 @@ fn content(body: &Body) -> String {
     };
     match &body.content {
         Content::Put(node) => part(&To::Node(node.clone())),
+        Content::PutOver(node, held) => {
+            format!("{} over {} ranges", part(&To::Node(Some(node.clone()))), held.len())
+        }
         Content::Priority(priority) => part(&To::Priority(priority.clone())),
         Content::Merge(parts) => {
             parts.iter().map(|(at, to)| format!("{at}={}", part(to))).collect::<Vec<_>>().join(" ")
@@ -110,12 +115,12 @@ impl Stage {
     }
 
     fn listen(&mut self, at: &str, known: Option<Option<Hash>>) {
-        let listen = Listen { at: path(at), query: Query::EVERYTHING, tag: None, known };
+        let listen = Listen { at: path(at), query: Query::EVERYTHING, tag: None, known, held: None };
         self.publisher.listen(self.now_ms, LISTENER, Ticket(1), listen, &mut self.queue);
     }
 
     fn listen_to(&mut self, at: &str, query: Query, tag: u64) {
-        let listen = Listen { at: path(at), query, tag: Some(Tag(tag)), known: Some(None) };
+        let listen = Listen { at: path(at), query, tag: Some(Tag(tag)), known: Some(None), held: None };
         self.publisher.listen(self.now_ms, LISTENER, Ticket(1), listen, &mut self.queue);
     }
 
@@ -196,6 +201,59 @@ fn a_known_hash_spares_the_data_unless_news_from_below_may_be_on_its_way() {
         stage.queue.told.clear();
         stage.listen("a", Some(hash(&data["a"])));
         stage.check(&told);
+    }
+}
+
+#[test]
+fn a_large_hash_is_compared_only_if_it_is_known() {
+    let children = |count: usize| (0..count).map(|at| (format!("k{at}"), json!(at))).collect::<Value>();
+    for (nodes, is_known, spares) in [
+        (HASHED_AT_ONCE_MAX - 2, false, true),
+        (HASHED_AT_ONCE_MAX - 1, false, true),
+        (HASHED_AT_ONCE_MAX, false, false),
+        (HASHED_AT_ONCE_MAX, true, true),
+    ] {
+        let data = json!({"a": children(nodes)});
+        let mut stage = Stage::new(&Door::Open, &data);
+        if is_known {
+            stage.publisher.published().tree.get(&path("a")).expect("it is there").hash();
+        }
+        stage.listen("a", Some(hash(&data["a"])));
+        let told = stage.queue.told.len();
+        assert_eq!(told, if spares { 1 } else { 2 }, "{nodes} {is_known}");
+
+        // A write that counts only over what has this hash.
+        let mut stage = Stage::new(&Door::Open, &data);
+        if is_known {
+            stage.committer.tree().get(&path("a")).expect("it is there").hash();
+        }
+        let write = set("a", &json!(1));
+        let act = Act::WriteIf { at: path("a"), hash: hash(&data["a"]), write };
+        stage.act(act);
+        let is_written = stage.committer.tree().get(&path("a")).is_some_and(|node| node.value().is_some());
+        assert_eq!(is_written, spares, "{nodes} {is_known}");
+    }
+}
+
+#[test]
+fn ranges_that_a_client_has_go_with_what_it_is_told_first() {
+    let data = json!({"a": {"b": 1}});
+    let ranges: HeldRanges =
+        [(RelativePath::parse("b").expect("a place"), hash(&data).expect("it is something"))].into();
+    for (at, known, told) in [
+        ("a", Some(hash(&json!(7))), vec![r#"/a {"b":1} over 1 ranges"#, "listening"]),
+        ("a", Some(hash(&data["a"])), vec!["listening"]),
+        ("a/b/c", Some(hash(&json!(7))), vec!["/a/b/c null", "listening"]),
+    ] {
+        let mut stage = Stage::new(&Door::Open, &data);
+        let held = Some(ranges.clone());
+        let listen = Listen { at: path(at), query: Query::EVERYTHING, tag: None, known, held };
+        stage.publisher.listen(stage.now_ms, LISTENER, Ticket(1), listen, &mut stage.queue);
+        stage.check(&told);
+        // What comes later is told as it is to everybody.
+        stage.set("a", json!(2));
+        stage.queue.told.retain(|told| told != "/a/b/c null");
+        stage.check(if at == "a" { &["/a 2"] } else { &[] });
     }
 }
 

@@ -159,7 +159,7 @@ impl Law {
         };
         match (query, &body.content) {
             (Some(query), _) => check(&body.at, &twin::tree_query(query)),
-            (None, Content::Put(_) | Content::Priority(_)) => {
+            (None, Content::Put(_) | Content::PutOver(..) | Content::Priority(_)) => {
                 check(&body.at, &hearth_tree::Query::EVERYTHING);
             }
             (None, Content::Merge(parts)) => {

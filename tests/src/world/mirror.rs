@@ -49,6 +49,7 @@ impl Mirror {
         let at = keys(body.at.keys());
         match &body.content {
             Content::Put(node) => self.apply_both(&at, &To::Node(node.clone())),
+            Content::PutOver(node, _) => self.apply_both(&at, &To::Node(Some(node.clone()))),
             Content::Priority(priority) => self.apply_both(&at, &To::Priority(priority.clone())),
             Content::Merge(parts) => {
                 let parts: Vec<(Vec<String>, &To)> =

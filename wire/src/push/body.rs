@@ -57,7 +57,15 @@ impl Body {
 
     /// `rm`: what is in some ranges of the leaves below `at`. O(nodes).
     pub fn ranges(at: &Path, ranges: &[RangeData]) -> Self {
-        Self { text: encode(&push("rm", Fields { p: Shown(Unrooted(at)), d: ranges })) }
+        Self { text: encode(&message_of_ranges(at, ranges)) }
+    }
+
+    /// As [`Body::ranges`], for clients.
+    ///
+    /// # Errors
+    /// [`TooLong`], if they could not receive it.
+    pub fn received_ranges(at: &Path, ranges: &[RangeData]) -> Result<Self, TooLong> {
+        Ok(Self { text: encode_received(&message_of_ranges(at, ranges))? })
     }
 
     /// The message for one listen. Free without a tag, one copy with one.
@@ -93,6 +101,10 @@ fn message_of_set(edit: &Edit) -> impl Serialize {
 fn message_of_merge<'a>(at: &'a Path, edits: &'a [Edit]) -> impl Serialize + use<'a> {
     assert!(!edits.is_empty(), "a merge says something");
     push("m", Fields { p: Shown(Unrooted(at)), d: Merged { at, edits } })
+}
+
+fn message_of_ranges<'a>(at: &'a Path, ranges: &'a [RangeData]) -> impl Serialize + use<'a> {
+    push("rm", Fields { p: Shown(Unrooted(at)), d: ranges })
 }
 
 /// The place of an edit, as a server writes it.

@@ -1,9 +1,11 @@
 //! What a server sends unasked (wire reference 3.3, 3.4).
 
 mod body;
+mod ranges;
 mod read;
 
 pub use body::Body;
+pub use ranges::ranges_that_differ;
 pub(crate) use read::read;
 
 use crate::number::Tag;

@@ -7,6 +7,7 @@ use hearth_tree::{Edit, To};
 pub(super) fn edits_of(body: &Body) -> Vec<Edit> {
     let at = || body.at.clone();
     match &body.content {
+        Content::PutOver(node, _) => vec![Edit { at: at(), to: To::Node(Some(node.clone())) }],
         Content::Put(node) => vec![Edit { at: at(), to: To::Node(node.clone()) }],
         Content::Priority(priority) => vec![Edit { at: at(), to: To::Priority(priority.clone()) }],
         Content::Merge(parts) => parts

@@ -61,7 +61,13 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let session = server.databases.new_session();
     let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
     let at = asked.target.path.clone();
-    let listen = Listen { at: at.clone(), query: wanted.query, tag: is_query.then_some(QUERY), known: None };
+    let listen = Listen {
+        at: at.clone(),
+        query: wanted.query,
+        tag: is_query.then_some(QUERY),
+        known: None,
+        held: None,
+    };
     let (pieces, mut sent) = mpsc::channel::<Bytes>(PIECES);
     let (begun, has_begun) = tokio::sync::oneshot::channel();
     let keep_alive = server.keep_alive.duration();
@@ -127,7 +133,7 @@ impl Stream {
         begun: Begun,
     ) -> Result<(), Stopped> {
         self.database.open(self.session, identity, outbox).await?;
-        self.database.tell(self.session, SessionMessage::Listen(LISTEN, listen)).await?;
+        self.database.tell(self.session, SessionMessage::Listen(LISTEN, Box::new(listen))).await?;
         let present = self.database.meters_of_server().enter(Transport::Stream);
         let served = self.run(begun).await;
         drop(present);

@@ -123,7 +123,10 @@ pub(super) async fn answer(
         if body_bytes < WRITE_BYTES_MIN { (write, None) } else { database.stage(write).await? };
     let act = match expected {
         None => Act::Write(write),
-        Some(hash) => Act::WriteIf { at: at.clone(), hash, write },
+        Some(hash) => {
+            database.prepare_hash(at);
+            Act::WriteIf { at: at.clone(), hash, write }
+        }
     };
     let exchange = Exchange {
         database: database.clone(),
