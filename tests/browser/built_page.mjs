@@ -36,7 +36,8 @@ export async function serveBuilt(folder, out, hearthUrl) {
   };
 }
 
-async function freePort() {
+/** A port that nobody listens on. */
+export async function freePort() {
   const probe = net.createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address();

@@ -5,7 +5,7 @@ import net from 'node:net';
 
 /** A port that carries every connection to `target` (a URL) while it is whole. */
 export async function layCable(target) {
-  const { hostname, port } = new URL(target);
+  const { protocol, hostname, port } = new URL(target);
   const ends = new Set();
   let whole = true;
   const server = net.createServer((near) => {
@@ -31,7 +31,7 @@ export async function layCable(target) {
     ends.forEach((end) => end.destroy());
   };
   return {
-    url: `http://127.0.0.1:${server.address().port}`,
+    url: `${protocol}//127.0.0.1:${server.address().port}`,
     cut,
     mend: () => {
       whole = true;
