@@ -1,5 +1,6 @@
 //! A database as connections see it, and all of them by name.
 
+use crate::audit::Audit;
 use crate::in_vain::InVain;
 use crate::limits::Limiter;
 use crate::log::{Kept, NotStaged, Staged};
@@ -234,7 +235,8 @@ pub struct Databases {
     databases_made: AtomicU64,
     sessions_made: AtomicU64,
     push_ids: Mutex<PushIds>,
-    limiter: Arc<Limiter>,
+    limiter: Limiter,
+    audit: Audit,
     in_vain: InVain,
 }
 
@@ -289,7 +291,8 @@ impl Databases {
             databases_made: AtomicU64::new(beginning.databases_made),
             sessions_made: AtomicU64::new(beginning.sessions_made),
             push_ids: Mutex::default(),
-            limiter: Arc::default(),
+            limiter: Limiter::default(),
+            audit: Audit::default(),
             in_vain: InVain::default(),
         };
         // What may not be used is kept all the same.
@@ -336,8 +339,13 @@ impl Databases {
     }
 
     /// How much anybody may do in them.
-    pub(crate) const fn limiter(&self) -> &Arc<Limiter> {
+    pub(crate) const fn limiter(&self) -> &Limiter {
         &self.limiter
+    }
+
+    /// Who tells of bulk reads.
+    pub(crate) const fn audit(&self) -> &Audit {
+        &self.audit
     }
 
     /// A session id that was never used.

@@ -1,5 +1,6 @@
 //! The server: threads that own the databases, connections, transports.
 
+mod audit;
 mod auth;
 mod checkpoint;
 mod checkpoint_log;

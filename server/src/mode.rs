@@ -52,6 +52,8 @@ pub(crate) struct Serve {
     /// The databases.
     pub(crate) namespaces: BTreeSet<Namespace>,
     pub(crate) rules: Option<Arc<Ruleset>>,
+    /// Whether rules that go further than is likely meant are refused, and not only warned about.
+    pub(crate) refuses_open_rules: bool,
 }
 
 impl Mode {
@@ -72,6 +74,14 @@ impl Mode {
             // Unsigned tokens ask for whatever they like, and those of others are believed, too.
             Self::Dev(Dev { reach: Reach::Remote(_), .. }) => Some(Studies::new(Tells::Nobody)),
             Self::Serve(_) => None,
+        }
+    }
+
+    /// Whether rules that go further than is likely meant are refused.
+    pub(crate) const fn refuses_open_rules(&self) -> bool {
+        match self {
+            Self::Dev(_) => false,
+            Self::Serve(serve) => serve.refuses_open_rules,
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) struct RulesFile {
     watched: WatchedFile,
     /// What opens the data further than is likely meant, as it was read first.
     risks: String,
+    /// Whether rules are refused that have any of that.
+    refuses_risks: bool,
 }
 
 impl RulesFile {
@@ -35,7 +37,19 @@ impl RulesFile {
             | Trouble::Output(_) => RunError::Rules(trouble),
         })?;
         let risks = show_risks(path, &rules);
-        Ok((Self { watched, risks }, Arc::new(rules)))
+        Ok((Self { watched, risks, refuses_risks: false }, Arc::new(rules)))
+    }
+
+    /// From now on, refuses what it would warn about.
+    ///
+    /// # Errors
+    /// What there is to warn about already.
+    pub(super) fn refusing_risks(self) -> Result<Self, RunError> {
+        if self.risks.is_empty() {
+            Ok(Self { refuses_risks: true, ..self })
+        } else {
+            Err(RunError::OpenRules { shown: self.risks.trim_end().into() })
+        }
     }
 
     /// Lines for whoever starts the server, behind what it says of itself; none, if there is nothing to say.
@@ -63,6 +77,11 @@ impl RulesFile {
         };
         let file = self.watched.path().display();
         match tokio::task::spawn_blocking(read).await.map_err(|_| Stopped)? {
+            Ok((_, risks)) if self.refuses_risks && !risks.is_empty() => {
+                say(&format!(
+                    "{risks}hearth: the rules stay as they were, since `--refuse-open-rules` refuses those in `{file}`\n"
+                ));
+            }
             Ok((rules, risks)) => {
                 databases.govern(Door::Rules(Arc::new(rules))).await?;
                 let own = databases.with_own_rules();

@@ -2,7 +2,7 @@
 
 use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
-use super::stored::stored_rules;
+use super::stored::{open_rules, stored_rules};
 use super::welcome::welcome;
 use crate::auth::SecretError;
 use crate::checkpoint::StoreKind;
@@ -94,6 +94,22 @@ pub enum RunError {
     /// Rules with problems: all of them.
     #[error("the rules cannot be used\n{0}")]
     Rejected(Trouble),
+    /// Rules that open more than the operator lets them.
+    #[error("`--refuse-open-rules` refuses the rules\n{shown}")]
+    OpenRules {
+        /// What they open, in lines.
+        shown: String,
+    },
+    /// The same of rules that are stored.
+    #[error(
+        "`--refuse-open-rules` refuses the rules that are stored with database `{database}`; a start without it lets others be stored\n{shown}"
+    )]
+    OpenStoredRules {
+        /// Whose they are.
+        database: String,
+        /// What they open, in lines.
+        shown: String,
+    },
     /// Limits with mistakes: all of them.
     #[error("the limits cannot be used\n{shown}")]
     Limits {
@@ -166,6 +182,11 @@ impl Settled {
         };
         // Held until everything is kept.
         let Data { lock: _lock, log, databases, checkpointing, starts, found } = data;
+        if mode.refuses_open_rules()
+            && let Some((database, shown)) = open_rules(databases.values(), &mode.naming())
+        {
+            return Err(RunError::OpenStoredRules { database, shown });
+        }
         let listener = TcpListener::bind(address).await.map_err(|error| {
             if error.kind() == ErrorKind::AddrInUse {
                 RunError::InUse { address }

@@ -11,6 +11,7 @@ use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Mode, Serve};
 use crate::transport::Tls;
+use clap::builder::BoolishValueParser;
 use hearth_wire::Namespace;
 use serde::de::{Deserialize, Deserializer, Error};
 use std::env;
@@ -35,6 +36,10 @@ pub(super) struct Arguments {
     /// A file with what an admin shows: 16 characters or more.
     #[arg(long, value_name = "FILE", env = "HEARTH_ADMIN_CREDENTIAL_FILE")]
     admin_credential_file: Option<PathBuf>,
+    /// Refuses rules that open the whole database, or a part for everybody's writing, or take unvalidated writes: at the
+    /// start, when the file is read again, and when an admin stores some.
+    #[arg(long, env = "HEARTH_REFUSE_OPEN_RULES", value_parser = BoolishValueParser::new())]
+    refuse_open_rules: bool,
     /// A PEM file with the certificate of this server, and those that lead to its issuer behind it: clients reach it as
     /// https and wss. SIGHUP has it read again.
     #[arg(long, value_name = "FILE", env = "HEARTH_TLS_CERT")]
@@ -60,6 +65,7 @@ struct File {
     #[serde(default)]
     namespaces: Vec<Name>,
     admin_credential_file: Option<PathBuf>,
+    refuse_open_rules: Option<bool>,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
 }
@@ -85,6 +91,7 @@ impl Config for File {
         "memory",
         "namespaces",
         "port",
+        "refuse-open-rules",
         "rules",
         "store",
         "tls-cert",
@@ -100,7 +107,7 @@ impl Config for File {
 
 impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
-        let Self { basics, namespaces, admin_credential_file, tls_cert, tls_key } = self;
+        let Self { basics, namespaces, admin_credential_file, refuse_open_rules, tls_cert, tls_key } = self;
         let file: File = config::read(basics.config.as_deref())?;
         let data = basics.data((file.memory, file.data))?.ok_or(RunError::NoData)?;
         let of_file = file.namespaces.into_iter().map(|Name(name)| name);
@@ -108,8 +115,13 @@ impl Arguments {
             if namespaces.is_empty() { of_file.collect() } else { namespaces.into_iter().collect() };
         let (rules_file, rules) = basics.rules.or(file.rules).map(RulesFile::open).transpose()?.unzip();
         let (limits_file, limits) = basics.limits.or(file.limits).map(LimitsFile::open).transpose()?.unzip();
-        let serve =
-            Serve { admin: admin(admin_credential_file, file.admin_credential_file)?, namespaces, rules };
+        let refuses_open_rules = refuse_open_rules || file.refuse_open_rules.unwrap_or_default();
+        let rules_file = match rules_file {
+            Some(rules_file) if refuses_open_rules => Some(rules_file.refusing_risks()?),
+            rules_file => rules_file,
+        };
+        let admin = admin(admin_credential_file, file.admin_credential_file)?;
+        let serve = Serve { admin, namespaces, rules, refuses_open_rules };
         if serve.namespaces.is_empty() {
             return Err(RunError::NoNamespace);
         }

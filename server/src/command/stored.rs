@@ -4,23 +4,41 @@
 use crate::clock::Moment;
 use crate::database::Naming;
 use crate::log::Kept;
-use hearth_engine::OwnRules;
+use hearth_engine::{Door, OwnRules};
 use hearth_rules::Ruleset;
+use hearth_rules_cli::plain;
 
 /// Databases that are named. Where there are more, their number is said.
 const NAMED_MAX: usize = 10;
 
 /// A sentence for each database that is served and has rules of its own, without its end; those that need somebody first.
 pub(super) fn stored_rules<'a>(kept: impl Iterator<Item = &'a Kept>, naming: &Naming) -> Vec<String> {
-    let is_served = |name: &str| match naming {
-        Naming::OnUse => true,
-        Naming::Listed(names) => names.iter().any(|own| own.as_str() == name),
-    };
-    let mut said: Vec<_> = kept.filter(|kept| is_served(&kept.name)).filter_map(sentence).collect();
+    let mut said: Vec<_> = kept.filter(|kept| is_served(&kept.name, naming)).filter_map(sentence).collect();
     said.sort();
     let more = said.len().saturating_sub(NAMED_MAX);
     let said = said.into_iter().take(NAMED_MAX).map(|(_, sentence)| sentence);
     said.chain((0 < more).then(|| format!("{more} more databases have stored rules"))).collect()
+}
+
+fn is_served(name: &str, naming: &Naming) -> bool {
+    match naming {
+        Naming::OnUse => true,
+        Naming::Listed(names) => names.iter().any(|own| own.as_str() == name),
+    }
+}
+
+/// A database that is served whose stored rules open more than is likely meant, and what, in lines.
+pub(super) fn open_rules<'a>(
+    kept: impl Iterator<Item = &'a Kept>,
+    naming: &Naming,
+) -> Option<(String, String)> {
+    kept.filter(|kept| is_served(&kept.name, naming)).find_map(|Kept { name, committer }| {
+        let governing = committer.governing();
+        let (Some(_), Door::Rules(rules)) = (&governing.own().text, governing.door()) else { return None };
+        let risks = rules.lint().into_iter().filter(|warning| warning.lint.is_risk());
+        let risks: Vec<_> = risks.map(|risk| format!("warning: {risk}")).collect();
+        (!risks.is_empty()).then(|| (name.clone(), plain(&risks.join("\n"))))
+    })
 }
 
 /// Whether all is well, and what there is to say.

@@ -15,8 +15,8 @@ mod spelled;
 pub(crate) use failure::failure_of_denial;
 
 use crate::auth::{CredentialError, Gate, acting_as};
-use crate::database::{Database, StageError, Stopped};
-use crate::limits::{Limiter, Line, OverLimit, Who};
+use crate::database::{Database, Databases, StageError, Stopped};
+use crate::limits::{Line, OverLimit, Who};
 use crate::log::{Staged, WRITE_BYTES_MIN};
 use crate::meters::DatabaseMeters;
 use crate::study::Study;
@@ -27,7 +27,7 @@ use hearth_engine::{
     Act, Answer as EngineAnswer, Begun, Delivery, Denied, Identity, Item, Listen, ListenRefusal, Onlooker,
     Published, Push as EnginePush, Refusal, Request, Revoked, SessionId, Tag, Ticket, is_heavy,
 };
-use hearth_tree::{ControlCharacters, DEPTH_MAX, Hash, Index, Path, ReadOptions, View, Write};
+use hearth_tree::{ControlCharacters, DEPTH_MAX, Hash, Index, Node, Path, ReadOptions, View, Write};
 use hearth_wire::{
     ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
     OnDisconnect, Push, Put, Refused, RequestBody, RequestNumber, Response, ServerControl, Status, TooLong,
@@ -57,8 +57,8 @@ const REQUEST: ReadOptions = ReadOptions {
 
 /// A client's connection.
 pub(crate) struct Connection {
+    databases: Arc<Databases>,
     database: Database,
-    limiter: Arc<Limiter>,
     gate: Gate,
     session: SessionId,
     /// Where its client is.
@@ -84,6 +84,8 @@ pub(crate) struct Connection {
 enum Outgoing {
     Text(String),
     News(EnginePush),
+    /// What is there where a listen begins.
+    First(EnginePush),
     Answer(RequestNumber, Outcome),
 }
 
@@ -135,14 +137,14 @@ pub(crate) enum Next {
 impl Connection {
     /// Of a session of nobody yet, and where its client is.
     pub(crate) fn new(
+        databases: Arc<Databases>,
         database: Database,
-        limiter: Arc<Limiter>,
         gate: Gate,
         (session, address): (SessionId, IpAddr),
     ) -> Self {
         Self {
+            databases,
             database,
-            limiter,
             gate,
             session,
             address,
@@ -174,12 +176,13 @@ impl Connection {
         loop {
             return Some(match self.outgoing.pop_front()? {
                 Outgoing::Text(text) => text.into(),
-                Outgoing::News(push) => match news::text_of_push(&push) {
-                    Ok(text) => text,
-                    Err(TooLong) => {
-                        self.untold.push(push);
-                        continue;
-                    }
+                Outgoing::News(push) => match self.spell(push, false) {
+                    Some(text) => text,
+                    None => continue,
+                },
+                Outgoing::First(push) => match self.spell(push, true) {
+                    Some(text) => text,
+                    None => continue,
                 },
                 Outgoing::Answer(number, Outcome::Answer(answer)) => {
                     Response { number, answer }.to_text().into()
@@ -213,11 +216,41 @@ impl Connection {
         let reasons = judged.as_ref().err().and_then(|denied| self.reasons_for_client(denied.reasons()));
         self.database.let_go_of_tree(published);
         match reasons {
-            None => Response { number, answer }.to_text().into(),
+            None => {
+                let response = Response { number, answer };
+                let text = response.to_text();
+                if let Answer::Data(node) = &response.answer {
+                    self.given(&reading.get.at, text.len(), node.as_ref());
+                }
+                text.into()
+            }
             Some(reasons) => {
                 self.outgoing.push_front(Outgoing::Answer(number, Outcome::Answer(answer)));
                 reasons.into()
             }
+        }
+    }
+
+    /// The text of a push; none, if the client cannot receive it.
+    fn spell(&mut self, push: EnginePush, is_first: bool) -> Option<Utf8Bytes> {
+        match news::text_of_push(&push) {
+            Ok(text) => {
+                // Nodes are counted once, and not with each change of a place.
+                let node = is_first.then(|| news::node_of_push(&push)).flatten();
+                self.given(&push.body.at, text.len(), node);
+                Some(text)
+            }
+            Err(TooLong) => {
+                self.untold.push(push);
+                None
+            }
+        }
+    }
+
+    /// The client is given so much of what is at a place.
+    fn given(&self, at: &Path, bytes: usize, node: Option<&Node>) {
+        if self.databases.audit().given(&self.who(), at, bytes, node) {
+            self.database.meters().bulk_reads.add(1);
         }
     }
 
@@ -274,9 +307,17 @@ impl Connection {
 
     /// Takes what the database has to say. It may be that nothing true can be said to the client any more.
     pub(crate) async fn deliver(&mut self, delivery: Delivery) -> Result<Next, Stopped> {
-        for item in delivery.items {
+        let mut items = delivery.items.into_iter().peekable();
+        while let Some(item) = items.next() {
             match item {
-                Item::Push(push) => self.outgoing.push_back(Outgoing::News(push)),
+                Item::Push(push) => {
+                    let begins = matches!(items.peek(), Some(Item::Answer(EngineAnswer::Listen(_, Ok(_)))));
+                    self.outgoing.push_back(if begins {
+                        Outgoing::First(push)
+                    } else {
+                        Outgoing::News(push)
+                    });
+                }
                 Item::Revoked(Revoked { at, tag, reasons, .. }) => {
                     self.tell_reasons(reasons.as_ref());
                     let query = tag.and_then(|tag| self.spelled.remove(&at, tag));
@@ -399,7 +440,7 @@ impl Connection {
                 self.settle(Answer::Done).await
             }
             RequestBody::Get(get) => {
-                if let Err(over) = self.limiter.read(&self.who(), &get.at) {
+                if let Err(over) = self.databases.limiter().read(&self.who(), &get.at) {
                     return Ok(refused(&over));
                 }
                 let ticket = self.new_ticket();
@@ -427,7 +468,7 @@ impl Connection {
         condition: Option<(Path, Option<Hash>)>,
         bytes: usize,
     ) -> Result<SlotState, Stopped> {
-        if let Err(over) = self.limiter.write(&self.who(), &write) {
+        if let Err(over) = self.databases.limiter().write(&self.who(), &write) {
             self.database.let_go(write);
             return Ok(refused(&over));
         }
@@ -455,7 +496,7 @@ impl Connection {
 
     /// Begins to arm a write. That counts as the write does; when it is made it does not count again.
     async fn begin_arming(&mut self, write: Write) -> Result<SlotState, Stopped> {
-        match self.limiter.write(&self.who(), &write) {
+        match self.databases.limiter().write(&self.who(), &write) {
             Ok(()) => self.begin_write(Act::Arm(write), None).await,
             Err(over) => Ok(refused(&over)),
         }
@@ -486,7 +527,7 @@ impl Connection {
     }
 
     async fn begin_listen(&mut self, listen: hearth_wire::Listen) -> Result<SlotState, Stopped> {
-        if let Err(over) = self.limiter.read(&self.who(), &listen.at) {
+        if let Err(over) = self.databases.limiter().read(&self.who(), &listen.at) {
             return Ok(refused(&over));
         }
         let ticket = self.new_ticket();

@@ -36,6 +36,14 @@ fn differing(node: &Node, held: &HeldRanges) -> Option<Vec<RangeData>> {
     hearth_wire::ranges_that_differ(node, held.iter().map(|(place, hash)| (place, *hash)))
 }
 
+/// What a push says is there, if it says all of it.
+pub(super) fn node_of_push(push: &Push) -> Option<&Node> {
+    match &push.body.content {
+        Content::Put(node) => node.as_ref(),
+        Content::PutOver(..) | Content::Priority(_) | Content::Merge(_) => None,
+    }
+}
+
 fn encoded(body: &Body) -> Result<String, TooLong> {
     let at = || body.at.clone();
     let body = match &body.content {

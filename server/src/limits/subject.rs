@@ -56,7 +56,7 @@ fn uid_of(identity: &Identity) -> Option<&str> {
 }
 
 /// What one customer of a network has: of IPv6 a /64, in which anybody takes as many addresses as they like.
-fn network_of(address: IpAddr) -> IpAddr {
+pub(crate) fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

@@ -101,6 +101,11 @@ impl Tallying<'_> {
     }
 }
 
+/// The bytes of what is there, as they are counted where it is written. O(nodes).
+pub(crate) fn bytes_of_node(node: &Node) -> u32 {
+    Value::Node(node).bytes()
+}
+
 /// Something that is written.
 #[derive(Clone, Copy)]
 enum Value<'a> {

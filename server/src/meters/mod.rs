@@ -45,6 +45,8 @@ pub(crate) struct DatabaseMeters {
     pub(crate) denied_writes: Count,
     /// Queries without the index that they need.
     pub(crate) index_misses: Count,
+    /// By people who have not signed in.
+    pub(crate) bulk_reads: Count,
     /// Sessions that have fallen behind.
     pub(crate) resyncs: Count,
     /// Sessions that were closed because they stayed behind.

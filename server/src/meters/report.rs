@@ -22,6 +22,7 @@ struct Row {
     denied_reads: u64,
     denied_writes: u64,
     index_misses: u64,
+    bulk_reads: u64,
     resyncs: u64,
     cut: u64,
 }
@@ -99,7 +100,7 @@ fn of_limits(text: &mut Exposition, databases: &Databases) {
 
 fn of_databases(text: &mut Exposition, rows: &[Row]) {
     use Kind::{Counter, Gauge};
-    let families: [(_, _, _, Measured); 7] = [
+    let families: [(_, _, _, Measured); 8] = [
         ("hearth_commits_total", Counter, "Commits since the start.", |row| row.commits),
         ("hearth_listeners", Gauge, "Standing queries now, event streams among them.", |row| row.listeners),
         ("hearth_denied_reads_total", Counter, "Reads and listens that the rules denied.", |row| {
@@ -108,6 +109,9 @@ fn of_databases(text: &mut Exposition, rows: &[Row]) {
         ("hearth_denied_writes_total", Counter, "Writes that the rules denied.", |row| row.denied_writes),
         ("hearth_index_misses_total", Counter, "Queries without the `.indexOn` that they need.", |row| {
             row.index_misses
+        }),
+        ("hearth_bulk_reads_total", Counter, "Large reads by somebody who has not signed in.", |row| {
+            row.bulk_reads
         }),
         (
             "hearth_resyncs_total",
@@ -151,6 +155,7 @@ fn row(database: &Database) -> Row {
         denied_reads,
         denied_writes,
         index_misses,
+        bulk_reads,
         resyncs,
         cut,
     } = &**meters;
@@ -162,6 +167,7 @@ fn row(database: &Database) -> Row {
         denied_reads: get(denied_reads),
         denied_writes: get(denied_writes),
         index_misses: get(index_misses),
+        bulk_reads: get(bulk_reads),
         resyncs: get(resyncs),
         cut: get(cut),
     }
@@ -174,6 +180,7 @@ impl Row {
         self.denied_reads += other.denied_reads;
         self.denied_writes += other.denied_writes;
         self.index_misses += other.index_misses;
+        self.bulk_reads += other.bulk_reads;
         self.resyncs += other.resyncs;
         self.cut += other.cut;
     }

@@ -1,6 +1,9 @@
 //! Who is at the other end of a connection.
 
+use crate::database::Database;
+use crate::limits::{Line, Who};
 use axum::http::Extensions;
+use hearth_engine::Identity;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,6 +27,12 @@ impl Connections {
 }
 
 impl Peer {
+    /// As somebody who asks something of a database by a request of their own.
+    pub(crate) fn who<'a>(&self, database: &'a Database, identity: &'a Identity) -> Who<'a> {
+        let Self { address, connection } = *self;
+        Who { database: database.name(), identity, address, line: Line::Http(connection) }
+    }
+
     /// Of a request. One that came over no connection, as in tests, comes from nowhere.
     pub(crate) fn of(extensions: &Extensions) -> Self {
         let nowhere = Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), connection: 0 };

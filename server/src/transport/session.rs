@@ -78,7 +78,7 @@ impl Session {
         let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
         database.open(id, Identity::nobody(), outbox).await?;
         let mut connection =
-            Connection::new(database.clone(), server.databases.limiter().clone(), gate, (id, peer.address));
+            Connection::new(server.databases.clone(), database.clone(), gate, (id, peer.address));
         let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name.clone()) };
         connection.say(&ServerControl::Handshake(handshake));
         Ok((Self { connection, database, id, name, deliveries, is_lagging }, Leash { entry, stay }))

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "what helps tests may end them")]
 #![expect(clippy::print_stdout, reason = "the figures are shown with --nocapture")]
 
+mod audit;
 mod http;
 mod limits;
 mod metrics;

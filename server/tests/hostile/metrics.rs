@@ -16,6 +16,11 @@ fn metrics(http: &mut Http, headers: &str) -> (u16, String) {
     http.answer().unwrap()
 }
 
+/// One number; 0, if it is not there.
+pub(crate) fn metric(http: &mut Http, name: &str) -> f64 {
+    read(&metrics(http, "").1).get(name).copied().unwrap_or_default()
+}
+
 /// Reads the text as a collector does: each family has its help and type before its samples, and no sample comes twice.
 fn read(text: &str) -> Samples {
     let mut samples = Samples::new();

@@ -25,7 +25,7 @@ use super::Server;
 use super::peer::Peer;
 use crate::auth::Gate;
 use crate::database::{Database, Stopped};
-use crate::limits::{Line, Who};
+use crate::limits::Who;
 use answer::Style;
 use axum::extract::Request;
 use axum::http::header::HOST;
@@ -119,8 +119,7 @@ impl<'p> Asked<&'p str> {
 impl<T> Asked<T> {
     /// Who asks, for limits.
     fn who<'a>(&'a self, database: &'a Database) -> Who<'a> {
-        let Peer { address, connection } = self.peer;
-        Who { database: database.name(), identity: &self.identity, address, line: Line::Http(connection) }
+        self.peer.who(database, &self.identity)
     }
 }
 

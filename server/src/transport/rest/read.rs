@@ -28,11 +28,26 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
     }
     let is_quick = is_quick(tree.get(at));
     let (at, conditions, style) = (at.clone(), asked.conditions.clone(), asked.style.clone());
-    let respond = move || respond(&tree, &at, &wanted, &conditions, &style);
     if is_quick {
-        return Ok(respond());
+        return Ok(respond(look(&tree, &at, &wanted), &conditions, &style));
     }
-    let answer = apart(move || Ok(respond())).await;
+    let (databases, asked_of) = (server.databases.clone(), database.clone());
+    let (identity, peer) = (asked.identity.clone(), asked.peer);
+    let answer = apart(move || {
+        let found = look(&tree, &at, &wanted);
+        let given = found.0.clone();
+        let response = respond(found, &conditions, &style);
+        // Not what has not changed, or is only the keys of it.
+        if response.status() == StatusCode::OK
+            && !wanted.shallow
+            && let Some(node) = &given
+            && databases.audit().given_node(&peer.who(&asked_of, &identity), &at, node)
+        {
+            asked_of.meters().bulk_reads.add(1);
+        }
+        Ok(response)
+    });
+    let answer = answer.await;
     database.let_go_of_tree(published);
     answer
 }
@@ -61,8 +76,7 @@ fn is_at_most(node: &Node, left: &mut usize) -> bool {
     }
 }
 
-fn respond(tree: &Snapshot, at: &Path, wanted: &Wanted, conditions: &Conditions, style: &Style) -> Response {
-    let (node, shown) = look(tree, at, wanted);
+fn respond((node, shown): (Option<Node>, Shown), conditions: &Conditions, style: &Style) -> Response {
     let wants_tag = conditions.wants_tag || conditions.if_none_match.is_some();
     let etag = wants_tag.then(|| etag_of(node.as_ref()));
     if etag.is_some() && etag == conditions.if_none_match {

@@ -105,6 +105,9 @@ async fn compiled(asked: &Asked<()>, body: Body) -> Result<Arc<Ruleset>, Refused
 /// Lets these rules decide, or what is the default; unless it is only asked whether they could.
 async fn store(server: &Server, asked: &Asked<()>, rules: Option<Arc<Ruleset>>) -> Result<Response, Refused> {
     let is_dry_run = asked.params.flag("dryRun")?;
+    if server.mode.refuses_open_rules() {
+        refuse_risks(rules.as_deref())?;
+    }
     let if_version = expected_version(asked)?;
     let database = server.databases.find(&asked.namespace).await?;
     if is_dry_run {
@@ -147,6 +150,16 @@ fn expected_version(asked: &Asked<()>) -> Result<Option<u64>, Refused> {
 fn risks(rules: Option<&Ruleset>) -> Vec<String> {
     let all = rules.map(Ruleset::lint).unwrap_or_default();
     all.iter().filter(|warning| warning.lint.is_risk()).map(ToString::to_string).collect()
+}
+
+/// Refuses rules that go further than is likely meant, where the operator wants that.
+fn refuse_risks(rules: Option<&Ruleset>) -> Result<(), Refused> {
+    let risks = risks(rules);
+    if risks.is_empty() {
+        return Ok(());
+    }
+    let lines: String = risks.iter().map(|risk| format!("{risk}\n")).collect();
+    Err(Refused::bad(format!("this server refuses such rules (--refuse-open-rules):\n{lines}")))
 }
 
 /// Who runs the server reads who may do what from now on.

@@ -5,15 +5,16 @@ use super::keys::KeysTold;
 use super::query::wanted_of;
 use super::refused::Refused;
 use super::{Asked, Server, read};
-use crate::database::{Database, Stopped};
+use crate::database::{Database, Databases, Stopped};
 use crate::meters::{DatabaseMeters, Transport};
 use crate::sessions::Stay;
 use crate::threads::{Outbox, SessionMessage};
+use crate::transport::peer::Peer;
 use axum::body::{Body, Bytes};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
-use hearth_engine::{Answer, Delivery, Item, Listen, ListenRefusal, Push, SessionId, Tag, Ticket};
+use hearth_engine::{Answer, Delivery, Identity, Item, Listen, ListenRefusal, Push, SessionId, Tag, Ticket};
 use hearth_tree::{BoundedText, OverBound, Part, Path};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -75,7 +76,9 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     silence.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let stay = server.sessions.stay();
     let told = Told { at, is_query, keys, meters: database.meters().clone() };
-    let stream = Stream { database, session, told, deliveries, is_lagging, pieces, silence, stay };
+    let (databases, peer) = (server.databases.clone(), asked.peer);
+    let stream =
+        Stream { databases, database, peer, session, told, deliveries, is_lagging, pieces, silence, stay };
     tokio::spawn(async move {
         if stream.serve(asked.identity, outbox, listen, begun).await.is_err() {
             tracing::debug!("an event stream ended with the server");
@@ -95,7 +98,9 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
 
 /// A stream while it is served, in a task of its own: a client that goes away must not leave its session behind.
 struct Stream {
+    databases: Arc<Databases>,
     database: Database,
+    peer: Peer,
     session: SessionId,
     told: Told,
     deliveries: mpsc::Receiver<Delivery>,
@@ -127,26 +132,27 @@ type Begun = tokio::sync::oneshot::Sender<Result<(), Refused>>;
 impl Stream {
     async fn serve(
         mut self,
-        identity: hearth_engine::Identity,
+        identity: Identity,
         outbox: Outbox,
         listen: Listen,
         begun: Begun,
     ) -> Result<(), Stopped> {
-        self.database.open(self.session, identity, outbox).await?;
+        self.database.open(self.session, identity.clone(), outbox).await?;
         self.database.tell(self.session, SessionMessage::Listen(LISTEN, Box::new(listen))).await?;
         let present = self.database.meters_of_server().enter(Transport::Stream);
-        let served = self.run(begun).await;
+        let served = self.run(&identity, begun).await;
         drop(present);
         self.database.tell(self.session, SessionMessage::Close).await?;
         served
     }
 
     /// Serves until the client goes, may no longer read, or takes nothing; or the server ends.
-    async fn run(&mut self, begun: Begun) -> Result<(), Stopped> {
+    async fn run(&mut self, identity: &Identity, begun: Begun) -> Result<(), Stopped> {
         let mut begun = Some(begun);
         loop {
             let mut text = BoundedText::up_to(PIECE_BYTES_MAX);
             let mut next = Next::GoOn;
+            let was_new = begun.is_some();
             tokio::select! {
                 () = self.pieces.closed() => return Ok(()),
                 () = self.stay.closing() => return Ok(()),
@@ -164,7 +170,11 @@ impl Stream {
                     text.append(KEEP_ALIVE.as_bytes()).expect("nothing was appended before");
                 }
             }
-            if !text.is_empty() && !self.send(text.into_bytes()).await {
+            let text = text.into_bytes();
+            if was_new && begun.is_none() && next == Next::GoOn {
+                self.given(identity, text.len());
+            }
+            if !text.is_empty() && !self.send(text).await {
                 return Ok(());
             }
             if next == Next::End {
@@ -173,6 +183,16 @@ impl Stream {
             if self.deliveries.is_empty() && self.is_lagging.swap(false, Ordering::AcqRel) {
                 self.database.tell(self.session, SessionMessage::Drained).await?;
             }
+        }
+    }
+
+    /// The client is given what is there when it begins to listen.
+    fn given(&self, identity: &Identity, bytes: usize) {
+        let Told { at, is_query, keys, .. } = &self.told;
+        let published = self.database.published();
+        let node = published.tree.get(at).filter(|_| !is_query && keys.is_none());
+        if self.databases.audit().given(&self.peer.who(&self.database, identity), at, bytes, node) {
+            self.database.meters().bulk_reads.add(1);
         }
     }
 
