@@ -3,7 +3,7 @@
 use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::run::{Reloaded, RunError, Settled};
-use super::{Basics, LISTEN, address};
+use super::{Basics, LISTEN, address, entrance};
 use crate::auth::{Origin, Secret};
 use crate::checkpoint::StoreKind;
 use crate::checkpoint_log::CheckpointLog;
@@ -110,6 +110,7 @@ impl Arguments {
             checkpoint_log,
             keep_alive,
             limits: limits.unwrap_or_default(),
+            entrance: entrance(None, None, Vec::new())?,
             mode: Mode::Dev(Dev { reach, allowed, rules, public, explain }),
             reloaded: Reloaded { rules: rules_file, limits: limits_file, tls: None },
         })

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod descriptors;
 mod dev;
 mod limits_file;
 mod rules_file;
@@ -16,14 +17,17 @@ pub use verbosity::{VerbosityError, verbosity};
 use crate::checkpoint::StoreKind;
 use crate::checkpoint_log::CheckpointLog;
 use crate::keep_alive::KeepAlive;
+use crate::transport::{Entrance, Network, Proxies, Seats};
 use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::env;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// A realtime database that you run yourself, for the apps and SDKs of the Firebase Realtime Database.
 #[derive(Debug, Parser)]
@@ -114,6 +118,16 @@ fn port(text: &str) -> Result<u16, String> {
 
 fn address(listen: Option<IpAddr>, port: Option<u16>) -> SocketAddr {
     SocketAddr::new(listen.unwrap_or(LISTEN), port.unwrap_or(PORT))
+}
+
+/// Who is let in: so many, so many of one address, and some of them through these proxies.
+fn entrance(
+    most: Option<NonZeroUsize>,
+    most_per_address: Option<NonZeroUsize>,
+    proxies: Vec<Network>,
+) -> Result<Entrance, RunError> {
+    let seats = Seats::new(descriptors::connections_max(most)?, most_per_address);
+    Ok(Entrance { seats: Arc::new(seats), proxies: Arc::new(Proxies::from(proxies)) })
 }
 
 impl Command {

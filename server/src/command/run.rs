@@ -1,5 +1,6 @@
 //! Running a server from what was settled until a signal comes.
 
+use super::descriptors::TooFew;
 use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::stored::{open_rules, stored_rules};
@@ -16,7 +17,7 @@ use crate::log::{Data, DataError};
 use crate::mode::Mode;
 use crate::say::say;
 use crate::threads::Threads;
-use crate::transport::{PublicError, Server, Tls, TlsError, router, serve};
+use crate::transport::{Entrance, PublicError, Server, Tls, TlsError, router, serve};
 use hearth_engine::LogError;
 use hearth_rules_cli::Trouble;
 use std::io::{self, ErrorKind, Write};
@@ -94,6 +95,9 @@ pub enum RunError {
     /// Rules with problems: all of them.
     #[error("the rules cannot be used\n{0}")]
     Rejected(Trouble),
+    /// Not enough descriptors.
+    #[error(transparent)]
+    Descriptors(#[from] TooFew),
     /// Rules that open more than the operator lets them.
     #[error("`--refuse-open-rules` refuses the rules\n{shown}")]
     OpenRules {
@@ -167,6 +171,7 @@ pub(super) struct Settled {
     pub(super) checkpoint_log: CheckpointLog,
     pub(super) keep_alive: KeepAlive,
     pub(super) limits: Limits,
+    pub(super) entrance: Entrance,
     pub(super) mode: Mode,
     pub(super) reloaded: Reloaded,
 }
@@ -175,7 +180,8 @@ impl Settled {
     /// Reads the data, serves until a signal comes, and ends in order: no new connections, armed writes made, clients
     /// sent away so that they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, data, store, checkpoint_log, keep_alive, limits, mode, reloaded } = self;
+        let Self { address, data, store, checkpoint_log, keep_alive, limits, entrance, mode, reloaded } =
+            self;
         let data = match data {
             None => Data::in_memory(),
             Some(folder) => Data::open(&folder, mode.door(), now_ms(), store, checkpoint_log)?,
@@ -225,7 +231,7 @@ impl Settled {
         let (databases, tls) = (server.databases.clone(), reloaded.tls.clone());
         let meters = databases.meters().clone();
         tokio::select! {
-            () = serve(listener, router(server), (&sessions, &meters), tls.as_deref()) => {}
+            () = serve(listener, router(server), &entrance, (&sessions, &meters), tls.as_deref()) => {}
             () = signals() => {}
             Stopped = reloaded.follow(&databases, hung_up) => tracing::warn!("the threads have ended"),
         }
@@ -335,6 +341,10 @@ mod tests {
     use tokio::net::TcpStream;
     use tokio_tungstenite::tungstenite::Message;
 
+    fn entrance() -> Entrance {
+        crate::command::entrance(None, None, Vec::new()).unwrap()
+    }
+
     fn server_of(threads: Threads) -> Server {
         let mode = Mode::Dev(Dev {
             reach: Reach::Loopback,
@@ -377,7 +387,7 @@ mod tests {
             Threads::start(Box::new(Failing), None, BTreeMap::new(), BTreeMap::new(), None).unwrap();
         let server = server_of(threads);
         let (databases, sessions) = (server.databases.clone(), server.sessions.clone());
-        let meters = databases.meters().clone();
+        let (meters, entrance) = (databases.meters().clone(), entrance());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let client = async {
@@ -394,7 +404,7 @@ mod tests {
             }
         };
         tokio::select! {
-            () = serve(listener, router(server), (&sessions, &meters), None) => unreachable!("it serves for ever"),
+            () = serve(listener, router(server), &entrance, (&sessions, &meters), None) => unreachable!("it serves for ever"),
             ended = timeout(PATIENCE, client) => ended.unwrap(),
         }
         assert!(databases.health().failure().is_some());
@@ -408,7 +418,7 @@ mod tests {
         let (threads, _running) = Threads::in_memory();
         let server = server_of(threads);
         let (databases, sessions) = (server.databases.clone(), server.sessions.clone());
-        let meters = databases.meters().clone();
+        let (meters, entrance) = (databases.meters().clone(), entrance());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let client = async {
@@ -431,7 +441,7 @@ mod tests {
             socket
         };
         let _socket = tokio::select! {
-            () = serve(listener, router(server), (&sessions, &meters), None) => unreachable!("it serves for ever"),
+            () = serve(listener, router(server), &entrance, (&sessions, &meters), None) => unreachable!("it serves for ever"),
             socket = client => socket,
         };
         let database = databases.find(&Addressed::Default).await.unwrap();

@@ -3,20 +3,21 @@
 use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::run::{Reloaded, RunError, Settled};
-use super::{Basics, address};
+use super::{Basics, address, entrance};
 use crate::auth::Secret;
 use crate::checkpoint::StoreKind;
 use crate::checkpoint_log::CheckpointLog;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Mode, Serve};
-use crate::transport::Tls;
+use crate::transport::{Network, Tls};
 use clap::builder::BoolishValueParser;
 use hearth_wire::Namespace;
 use serde::de::{Deserialize, Deserializer, Error};
 use std::env;
 use std::fs;
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,6 +41,17 @@ pub(super) struct Arguments {
     /// start, when the file is read again, and when an admin stores some.
     #[arg(long, env = "HEARTH_REFUSE_OPEN_RULES", value_parser = BoolishValueParser::new())]
     refuse_open_rules: bool,
+    /// How many connections there may be at once; as many as the system has descriptors for if nothing is said, and 100000
+    /// at most.
+    #[arg(long, value_name = "N", env = "HEARTH_MAX_CONNECTIONS")]
+    max_connections: Option<NonZeroUsize>,
+    /// How many of them may come from one address, or from one /64 of IPv6.
+    #[arg(long, value_name = "N", env = "HEARTH_MAX_CONNECTIONS_PER_ADDRESS")]
+    max_connections_per_address: Option<NonZeroUsize>,
+    /// The address of a proxy in front, or a network of them: what it says in X-Forwarded-For or Forwarded of where its
+    /// clients come from is believed. May be said several times.
+    #[arg(long, value_name = "ADDRESS", value_parser = Network::parse, value_delimiter = ',', env = "HEARTH_BEHIND_PROXY")]
+    behind_proxy: Vec<Network>,
     /// A PEM file with the certificate of this server, and those that lead to its issuer behind it: clients reach it as
     /// https and wss. SIGHUP has it read again.
     #[arg(long, value_name = "FILE", env = "HEARTH_TLS_CERT")]
@@ -66,6 +78,10 @@ struct File {
     namespaces: Vec<Name>,
     admin_credential_file: Option<PathBuf>,
     refuse_open_rules: Option<bool>,
+    max_connections: Option<NonZeroUsize>,
+    max_connections_per_address: Option<NonZeroUsize>,
+    #[serde(default)]
+    behind_proxy: Vec<Network>,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
 }
@@ -83,11 +99,14 @@ impl<'de> Deserialize<'de> for Name {
 impl Config for File {
     const KEYS: &'static [&'static str] = &[
         "admin-credential-file",
+        "behind-proxy",
         "checkpoint-log",
         "data",
         "keep-alive",
         "limits",
         "listen",
+        "max-connections",
+        "max-connections-per-address",
         "memory",
         "namespaces",
         "port",
@@ -107,7 +126,10 @@ impl Config for File {
 
 impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
-        let Self { basics, namespaces, admin_credential_file, refuse_open_rules, tls_cert, tls_key } = self;
+        let (max, per_address) = (self.max_connections, self.max_connections_per_address);
+        let behind_proxy = self.behind_proxy;
+        let Self { basics, namespaces, admin_credential_file, refuse_open_rules, tls_cert, tls_key, .. } =
+            self;
         let file: File = config::read(basics.config.as_deref())?;
         let data = basics.data((file.memory, file.data))?.ok_or(RunError::NoData)?;
         let of_file = file.namespaces.into_iter().map(|Name(name)| name);
@@ -131,6 +153,9 @@ impl Arguments {
             (Some(_), None) => return Err(RunError::HalfTls { missing: "--tls-key" }),
             (None, Some(_)) => return Err(RunError::HalfTls { missing: "--tls-cert" }),
         };
+        let proxies = if behind_proxy.is_empty() { file.behind_proxy } else { behind_proxy };
+        let per_address = per_address.or(file.max_connections_per_address);
+        let entrance = entrance(max.or(file.max_connections), per_address, proxies)?;
         let address =
             address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
@@ -143,6 +168,7 @@ impl Arguments {
             checkpoint_log,
             keep_alive,
             limits: limits.unwrap_or_default(),
+            entrance,
             mode: Mode::Serve(serve),
             reloaded: Reloaded { rules: rules_file, limits: limits_file, tls },
         })

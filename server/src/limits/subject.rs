@@ -21,6 +21,8 @@ pub(crate) enum Line {
     Session(SessionId),
     /// A connection of HTTP, whatever is asked over it.
     Http(u64),
+    /// One that a proxy shares among its clients, so that the address stands for it.
+    Shared,
 }
 
 /// Whoever has a bucket.
@@ -38,7 +40,10 @@ impl<'a> Who<'a> {
         let network = Subject::Network(network_of(self.address));
         match per {
             Per::Address => network,
-            Per::Connection => Subject::Line(self.line),
+            Per::Connection => match self.line {
+                Line::Session(_) | Line::Http(_) => Subject::Line(self.line),
+                Line::Shared => network,
+            },
             Per::Uid => uid_of(self.identity).map_or(network, Subject::Uid),
         }
     }

@@ -80,6 +80,7 @@ fn each_is_counted_apart_and_an_admin_not_at_all() {
         ("connection", who(&ada, "2001:db8::1", 1), 0),
         ("connection", who(&ada, "2001:db8::1", 2), 2),
         ("connection", Who { line: Line::Http(1), ..first }, 2),
+        ("connection", Who { line: Line::Shared, ..first }, 2),
         ("address", who(&bob, "2001:db8::1", 2), 0),
         ("address", who(&bob, "2001:db8::ffff:1", 2), 0),
         ("address", who(&ada, "2001:db8:0:1::1", 1), 2),

@@ -1,6 +1,7 @@
 //! A socket whose bytes are counted.
 
 use super::{Meters, Present, Transport};
+use crate::transport::Seat;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,11 +13,18 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(crate) struct Metered<S> {
     stream: S,
     meters: Arc<Meters>,
+    /// Taken as long as there is a socket, whatever becomes of the connection.
+    _seat: Seat,
 }
 
 impl<S> Metered<S> {
-    pub(crate) const fn new(stream: S, meters: Arc<Meters>) -> Self {
-        Self { stream, meters }
+    pub(crate) const fn new(stream: S, meters: Arc<Meters>, seat: Seat) -> Self {
+        Self { stream, meters, _seat: seat }
+    }
+
+    /// Where it is counted.
+    pub(crate) const fn meters(&self) -> &Arc<Meters> {
+        &self.meters
     }
 
     /// Counts whoever is at the other end.

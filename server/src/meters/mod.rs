@@ -28,6 +28,12 @@ pub(crate) struct Meters {
     /// From clients, as it was on the network.
     bytes_in: Count,
     bytes_out: Count,
+    /// Connections for which there was no room: at all, and from their address.
+    pub(crate) full_server: Count,
+    pub(crate) full_address: Count,
+    /// Requests of which the head or the body did not come in time.
+    pub(crate) slow_heads: Count,
+    pub(crate) slow_bodies: Count,
     /// How long groups of commits took to keep.
     syncs: Histogram,
     by_database: DashMap<DatabaseId, Arc<DatabaseMeters>>,
@@ -90,6 +96,10 @@ impl Default for Meters {
             by_transport: Default::default(),
             bytes_in: Count::default(),
             bytes_out: Count::default(),
+            full_server: Count::default(),
+            full_address: Count::default(),
+            slow_heads: Count::default(),
+            slow_bodies: Count::default(),
             syncs: Histogram::default(),
             by_database: DashMap::new(),
             started: Instant::now(),

@@ -60,6 +60,14 @@ fn of_server(text: &mut Exposition, databases: &Databases) {
     .sample(&[], meters.bytes_in.get());
     text.family("hearth_sent_bytes_total", Kind::Counter, "Bytes to clients, as they were on the network.")
         .sample(&[], meters.bytes_out.get());
+    let help = "Connections that found no room, at all (`server`) or from their address (`address`).";
+    let mut full = text.family("hearth_refused_connections_total", Kind::Counter, help);
+    full.sample(&[("of", "server")], meters.full_server.get());
+    full.sample(&[("of", "address")], meters.full_address.get());
+    let help = "Requests that were given up because their head or body did not come in time.";
+    let mut slow = text.family("hearth_slow_requests_total", Kind::Counter, help);
+    slow.sample(&[("part", "head")], meters.slow_heads.get());
+    slow.sample(&[("part", "body")], meters.slow_bodies.get());
     let help = "Time to write a group of commits to the log and to have the disk keep it.";
     let mut syncs = text.family("hearth_sync_seconds", Kind::Histogram, help);
     for (bound_us, count) in meters.syncs.up_to() {

@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "the figures are shown with --nocapture")]
 
 mod audit;
+mod connections;
 mod http;
 mod limits;
 mod metrics;

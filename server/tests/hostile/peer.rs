@@ -15,12 +15,17 @@ pub(crate) struct Peer {
 impl Peer {
     /// Connects, and reads the handshake.
     pub(crate) fn connect(address: &str) -> Self {
+        Self::connect_with(address, "")
+    }
+
+    /// As [`Peer::connect`], with further headers and their line ends.
+    pub(crate) fn connect_with(address: &str, headers: &str) -> Self {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
         let upgrade = format!(
             "GET /.ws?v=5&ns=hostile HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n{headers}\r\n"
         );
         stream.write_all(upgrade.as_bytes()).unwrap();
         let mut head = Vec::new();

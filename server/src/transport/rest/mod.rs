@@ -48,6 +48,9 @@ pub(super) async fn serve(server: Server, request: Request) -> Response {
     } else {
         answer(&server, request).await.unwrap_or_else(IntoResponse::into_response)
     };
+    if response.status() == StatusCode::REQUEST_TIMEOUT {
+        server.databases.meters().slow_bodies.add(1);
+    }
     cors::open(response.headers_mut());
     if is_foreign {
         // It says what rules and data are.
