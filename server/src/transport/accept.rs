@@ -5,6 +5,7 @@
 use super::Tls;
 use super::peer::{Connections, Peer};
 use super::proxies::Proxies;
+use super::raw_target::RawTargets;
 use super::seats::{Full, Seats};
 use crate::meters::{Metered, Meters, Transport};
 use crate::sessions::{Sessions, Stay};
@@ -145,7 +146,7 @@ async fn serve_one(
     let connection = http
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(RawTargets::new(stream)), TowerToHyperService::new(router))
         .with_upgrades();
     let mut connection = pin!(connection);
     let ended = tokio::select! {

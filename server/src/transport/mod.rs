@@ -8,6 +8,7 @@ mod peer;
 mod proxies;
 mod public;
 mod pulse;
+mod raw_target;
 mod rest;
 mod router;
 mod seats;

@@ -49,6 +49,12 @@ fn requests_beyond_the_cases() {
         (ask("GET", "/a.json").with_query("auth", ""), 200, "{".into()),
         (ask("GET", "/a.json").with_query("auth", "x"), 401, error("Could not parse auth token.")),
         (ask("GET", "/a.json").with_query("unheard-of", "1"), 200, "{".into()),
+        // As people type it, and as Firebase's own examples for curl have it.
+        (
+            ask("GET", "/a.json").with_query("orderBy=\"$key\"&endAt=\"l\"&limitToFirst", "1"),
+            200,
+            "{\"l\":[1,2]}".into(),
+        ),
         (ask("GET", "/a.json").with_query("print", "loud"), 400, error("print must be pretty or silent")),
         (
             ask("GET", "/a.json").with_query("orderBy", "\"$key\"").with_query("orderBy", "\"$key\""),
