@@ -3,7 +3,7 @@
 //! Why two types that share no field but the rules: nothing that makes development convenient can be switched on in
 //! production by a forgotten flag, because there is no place to put it.
 
-use crate::auth::{Origin, Secret};
+use crate::auth::{Origin, Secret, Tokens};
 use crate::database::Naming;
 use crate::study::{Studies, Tells};
 use crate::transport::Public;
@@ -49,6 +49,8 @@ pub(crate) enum Reach {
 pub(crate) struct Serve {
     /// What an admin shows. Without it nobody is one.
     pub(crate) admin: Option<Secret>,
+    /// Whose tokens are believed.
+    pub(crate) tokens: Tokens,
     /// The databases.
     pub(crate) namespaces: BTreeSet<Namespace>,
     pub(crate) rules: Option<Arc<Ruleset>>,

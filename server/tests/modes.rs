@@ -675,7 +675,7 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
         check_mistake(&mut command(&command_line.split(' ').collect::<Vec<_>>()), expected);
     }
     for (command_line, expected) in [
-        ("dve", "unrecognized subcommand 'dve'; there are `dev`, `serve`, `rules`"),
+        ("dve", "unrecognized subcommand 'dve'; there are `dev`, `serve`, `token`, `rules`"),
         ("rules chekk", "unrecognized subcommand 'chekk'; tip: a similar subcommand exists: 'check'"),
         ("rules xyz", "unrecognized subcommand 'xyz'; there are `check`, `test`, `explain`, `coverage`"),
         ("rules check /nowhere/x", "cannot read `/nowhere/x`: No such file or directory (os error 2)"),
@@ -789,6 +789,14 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
         ),
         ("dev", "port = = 1", ", line 1: extra `=`, expected nothing"),
         ("serve", "\n\nnamespaces = ['a/b']", &format!(", line 3: {name}")),
+        (
+            "serve",
+            "explain = true",
+            " has keys that `hearth serve` does not know: `explain` (line 1); it knows `admin-credential-file`, \
+             `behind-proxy`, `checkpoint-log`, `data`, `firebase-keys`, `firebase-project`, `keep-alive`, `limits`, `listen`, \
+             `max-connections`, `max-connections-per-address`, `memory`, `namespaces`, `port`, `refuse-open-rules`, `rules`, \
+             `store`, `tls-cert`, `tls-key`, `token-issuers`, `token-secret-files`",
+        ),
     ]
     .into_iter()
     .enumerate()
@@ -839,6 +847,7 @@ Usage: hearth <COMMAND>
 Commands:
   dev    Runs a server for development: for this machine, and convenient
   serve  Runs a server for production: closed without rules, and for the databases that you name
+  token  Makes a token for a service, a device or a test, and prints it
   rules  Checks, tests, explains and covers security rules, without a server
   help   Print this message or the help of the given subcommand(s)
 

@@ -7,7 +7,9 @@
 
 use super::host::Host;
 use super::origin::Origin;
-use super::unsigned::{CredentialError, of_development};
+use super::proof::{CredentialError, Proof};
+use super::unsigned::of_development;
+use crate::clock::now_ms;
 use crate::mode::{Dev, Mode, Reach};
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN, REFERER};
@@ -17,7 +19,6 @@ use axum::response::{IntoResponse, Response};
 use hearth_engine::Identity;
 use hearth_tree::Excerpt;
 use percent_encoding::percent_decode_str;
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The answers of long polling are scripts.
@@ -117,16 +118,17 @@ impl Gate {
         is_at_home || *identity == Identity::Admin
     }
 
-    /// Who a credential proves the request to be, and what rules see as `auth`.
+    /// Who a credential proves the request to be. Mostly at once; a token with a new key of its issuer takes some seconds.
     ///
     /// # Errors
     /// [`CredentialError`] if it proves nothing here.
-    pub(crate) fn identify(&self, credential: &str) -> Result<(Identity, Value), CredentialError> {
-        let admin = || Ok((Identity::Admin, json!({})));
+    pub(crate) async fn identify(&self, credential: &str) -> Result<Proof, CredentialError> {
+        let admin = || Ok(Proof::admin());
         match &*self.mode {
             Mode::Serve(serve) => match &serve.admin {
                 Some(secret) if secret.is(credential) => admin(),
-                Some(_) | None => Err(CredentialError::Unproven),
+                Some(_) | None if serve.tokens.is_empty() => Err(CredentialError::Unproven),
+                Some(_) | None => serve.tokens.judge(credential, now_ms()).await,
             },
             Mode::Dev(dev) => match (&dev.reach, self.from) {
                 // Whoever has the token was given it.
@@ -143,10 +145,12 @@ impl Gate {
     ///
     /// # Errors
     /// [`CredentialError`] if it proves nothing here.
-    pub(crate) fn identify_admin(&self, credential: &str) -> Result<(Identity, Value), CredentialError> {
+    pub(crate) async fn identify_admin(&self, credential: &str) -> Result<Proof, CredentialError> {
         match (&*self.mode, self.from) {
-            (Mode::Dev(Dev { reach: Reach::Loopback, .. }), From::Friend) => Ok((Identity::Admin, json!({}))),
-            (Mode::Dev(_) | Mode::Serve(_), From::Friend | From::Foreigner) => self.identify(credential),
+            (Mode::Dev(Dev { reach: Reach::Loopback, .. }), From::Friend) => Ok(Proof::admin()),
+            (Mode::Dev(_) | Mode::Serve(_), From::Friend | From::Foreigner) => {
+                self.identify(credential).await
+            }
         }
     }
 }

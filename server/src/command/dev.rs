@@ -112,7 +112,7 @@ impl Arguments {
             limits: limits.unwrap_or_default(),
             entrance: entrance(None, None, Vec::new())?,
             mode: Mode::Dev(Dev { reach, allowed, rules, public, explain }),
-            reloaded: Reloaded { rules: rules_file, limits: limits_file, tls: None },
+            reloaded: Reloaded { rules: rules_file, limits: limits_file, tls: None, keys: Vec::new() },
         })
     }
 }

@@ -7,6 +7,8 @@ mod rules_file;
 mod run;
 mod serve;
 mod stored;
+mod token;
+mod tokens;
 mod verbosity;
 mod watched_file;
 mod welcome;
@@ -43,6 +45,8 @@ enum Act {
     Dev(dev::Arguments),
     /// Runs a server for production: closed without rules, and for the databases that you name.
     Serve(serve::Arguments),
+    /// Makes a token for a service, a device or a test, and prints it.
+    Token(token::Arguments),
     /// Checks, tests, explains and covers security rules, without a server.
     Rules {
         #[command(subcommand)]
@@ -157,6 +161,7 @@ impl Command {
         match self.act {
             Act::Dev(dev) => dev.settle()?.run().await?,
             Act::Serve(serve) => serve.settle()?.run().await?,
+            Act::Token(token) => token.print()?,
             Act::Rules { command } => {
                 let mut out = io::BufWriter::new(io::stdout().lock());
                 let exit = hearth_rules_cli::run("hearth", &command, &mut out, &mut io::stderr().lock());

@@ -5,7 +5,7 @@ use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::stored::{open_rules, stored_rules};
 use super::welcome::welcome;
-use crate::auth::SecretError;
+use crate::auth::{KeyError, KeySource, LegacySecretError, Reread, SecretError};
 use crate::checkpoint::StoreKind;
 use crate::checkpoint_log::CheckpointLog;
 use crate::clock::now_ms;
@@ -20,6 +20,7 @@ use crate::threads::Threads;
 use crate::transport::{Entrance, PublicError, Server, Tls, TlsError, router, serve};
 use hearth_engine::LogError;
 use hearth_rules_cli::Trouble;
+use hearth_tree::Excerpt;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -140,6 +141,56 @@ pub enum RunError {
         /// What is wrong.
         error: CredentialMistake,
     },
+    /// Keys that cannot be used.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// Keys that are nowhere.
+    #[error("{0}")]
+    KeyPlace(String),
+    /// Keys of nobody.
+    #[error(
+        "`--firebase-keys` says where the keys of a project are, and `--firebase-project` does not say of which"
+    )]
+    NoProject,
+    /// No name of a project.
+    #[error("`{}` is not the id of a Firebase project: letters, digits, `-`, `.` and `:` are allowed", Excerpt(.project))]
+    Project {
+        /// What stands there.
+        project: String,
+    },
+    /// Tokens that are to be believed, and nobody can say which.
+    #[error("one of the `token-issuers` has an empty issuer or audience: both say which tokens are believed")]
+    NoIssuer,
+    /// Two that could not be told apart.
+    #[error("the issuer `{}` has the audience `{}` twice", Excerpt(.issuer), Excerpt(.audience))]
+    SameIssuer {
+        /// Who.
+        issuer: String,
+        /// For whom.
+        audience: String,
+    },
+    /// A member of `auth` that is no claim's to choose.
+    #[error(
+        "the issuer `{}` cannot say what `auth.{member}` is: `uid`, `provider` and `token` have a meaning; `uid = \"CLAIM\"` chooses the claim that is the user",
+        Excerpt(.issuer)
+    )]
+    Member {
+        /// Who.
+        issuer: String,
+        /// Its name.
+        member: String,
+    },
+    /// A secret for tokens that is none.
+    #[error("`{}`: {error}", .file.display())]
+    TokenSecret {
+        /// Where it stands.
+        file: PathBuf,
+        /// What is wrong.
+        error: LegacySecretError,
+    },
+    /// A token that cannot be made.
+    #[error("cannot make the token: {0}")]
+    Token(String),
     /// Something that the system does not give.
     #[error("the system refuses what the server needs: {0}")]
     System(#[from] io::Error),
@@ -275,6 +326,8 @@ pub(super) struct Reloaded {
     pub(super) rules: Option<RulesFile>,
     pub(super) limits: Option<LimitsFile>,
     pub(super) tls: Option<Arc<Tls>>,
+    /// Those of the issuers of tokens.
+    pub(super) keys: Vec<Arc<KeySource>>,
 }
 
 impl Reloaded {
@@ -304,6 +357,15 @@ impl Reloaded {
                 Err(error) => format!("the certificate stays as it was: {error}"),
             };
             say(&format!("hearth: {outcome}\n"));
+        }
+        for keys in &self.keys {
+            match keys.reload() {
+                Ok(Reread::Nothing) => {}
+                Ok(Reread::File(file)) => {
+                    say(&format!("hearth: the keys in `{}` were read again\n", file.display()));
+                }
+                Err(error) => say(&format!("hearth: the keys stay as they were: {error}\n")),
+            }
         }
         if let Some(limits) = self.limits.as_ref().filter(|_| due.limits) {
             limits.reload(databases).await?;

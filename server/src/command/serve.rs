@@ -3,8 +3,9 @@
 use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::run::{Reloaded, RunError, Settled};
+use super::tokens::{self, IssuerInFile};
 use super::{Basics, address, entrance};
-use crate::auth::Secret;
+use crate::auth::{KeyPlace, Secret};
 use crate::checkpoint::StoreKind;
 use crate::checkpoint_log::CheckpointLog;
 use crate::config::{self, Config, Port};
@@ -52,6 +53,23 @@ pub(super) struct Arguments {
     /// clients come from is believed. May be said several times.
     #[arg(long, value_name = "ADDRESS", value_parser = Network::parse, value_delimiter = ',', env = "HEARTH_BEHIND_PROXY")]
     behind_proxy: Vec<Network>,
+    /// A Firebase project: its users are those of this server, with the ID tokens that they have from Firebase
+    /// Authentication.
+    #[arg(long, value_name = "ID", env = "HEARTH_FIREBASE_PROJECT")]
+    firebase_project: Option<String>,
+    /// Where the keys of Firebase Authentication are, if not where Google has them: an https URL or a file, as a JWK set,
+    /// certificates by name, or PEM. SIGHUP has a file read again.
+    #[arg(long, value_name = "URL|FILE", env = "HEARTH_FIREBASE_KEYS")]
+    firebase_keys: Option<String>,
+    /// A file with a secret of 32 bytes or more: tokens that are signed with it are believed, and `hearth token` makes
+    /// some; may be said several times.
+    #[arg(
+        long = "token-secret-file",
+        value_name = "FILE",
+        value_delimiter = ',',
+        env = "HEARTH_TOKEN_SECRET_FILES"
+    )]
+    token_secret_files: Vec<PathBuf>,
     /// A PEM file with the certificate of this server, and those that lead to its issuer behind it: clients reach it as
     /// https and wss. SIGHUP has it read again.
     #[arg(long, value_name = "FILE", env = "HEARTH_TLS_CERT")]
@@ -82,6 +100,12 @@ struct File {
     max_connections_per_address: Option<NonZeroUsize>,
     #[serde(default)]
     behind_proxy: Vec<Network>,
+    firebase_project: Option<String>,
+    firebase_keys: Option<KeyPlace>,
+    #[serde(default)]
+    token_secret_files: Vec<PathBuf>,
+    #[serde(default)]
+    token_issuers: Vec<IssuerInFile>,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
 }
@@ -102,6 +126,8 @@ impl Config for File {
         "behind-proxy",
         "checkpoint-log",
         "data",
+        "firebase-keys",
+        "firebase-project",
         "keep-alive",
         "limits",
         "listen",
@@ -115,12 +141,20 @@ impl Config for File {
         "store",
         "tls-cert",
         "tls-key",
+        "token-issuers",
+        "token-secret-files",
     ];
     const MODE: &'static str = "hearth serve";
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
-        let Self { data, rules, limits, admin_credential_file, tls_cert, tls_key, .. } = self;
-        [data, rules, limits, admin_credential_file, tls_cert, tls_key].into_iter().flatten().collect()
+        let Self { data, rules, limits, admin_credential_file, firebase_keys, tls_cert, tls_key, .. } = self;
+        let single = [data, rules, limits, admin_credential_file, tls_cert, tls_key].into_iter().flatten();
+        let keys = self.token_issuers.iter_mut().map(|issuer| &mut issuer.keys).chain(firebase_keys);
+        let keys = keys.filter_map(|place| match place {
+            KeyPlace::File(file) => Some(file),
+            KeyPlace::Url(_) => None,
+        });
+        single.chain(keys).chain(&mut self.token_secret_files).collect()
     }
 }
 
@@ -128,9 +162,22 @@ impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
         let (max, per_address) = (self.max_connections, self.max_connections_per_address);
         let behind_proxy = self.behind_proxy;
-        let Self { basics, namespaces, admin_credential_file, refuse_open_rules, tls_cert, tls_key, .. } =
-            self;
+        let Self {
+            basics,
+            namespaces,
+            admin_credential_file,
+            refuse_open_rules,
+            firebase_project,
+            firebase_keys,
+            token_secret_files,
+            tls_cert,
+            tls_key,
+            ..
+        } = self;
         let file: File = config::read(basics.config.as_deref())?;
+        // Not read by the parser of the command line, which would quote what may be a secret.
+        let firebase_keys =
+            firebase_keys.map(|place| place.parse().map_err(RunError::KeyPlace)).transpose()?;
         let data = basics.data((file.memory, file.data))?.ok_or(RunError::NoData)?;
         let of_file = file.namespaces.into_iter().map(|Name(name)| name);
         let namespaces =
@@ -142,8 +189,14 @@ impl Arguments {
             Some(rules_file) if refuses_open_rules => Some(rules_file.refusing_risks()?),
             rules_file => rules_file,
         };
+        let (tokens, keys) = tokens::open(
+            firebase_project.or(file.firebase_project),
+            firebase_keys.or(file.firebase_keys),
+            if token_secret_files.is_empty() { file.token_secret_files } else { token_secret_files },
+            file.token_issuers,
+        )?;
         let admin = admin(admin_credential_file, file.admin_credential_file)?;
-        let serve = Serve { admin, namespaces, rules, refuses_open_rules };
+        let serve = Serve { admin, tokens, namespaces, rules, refuses_open_rules };
         if serve.namespaces.is_empty() {
             return Err(RunError::NoNamespace);
         }
@@ -170,7 +223,7 @@ impl Arguments {
             limits: limits.unwrap_or_default(),
             entrance,
             mode: Mode::Serve(serve),
-            reloaded: Reloaded { rules: rules_file, limits: limits_file, tls },
+            reloaded: Reloaded { rules: rules_file, limits: limits_file, tls, keys },
         })
     }
 }

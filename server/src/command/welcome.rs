@@ -140,6 +140,9 @@ fn of_serve(serve: &Serve, found: &Found, stored: &[String], is_encrypted: bool)
     for sentence in stored {
         line(&mut text, format_args!("{sentence}"));
     }
+    if serve.tokens.is_empty() {
+        text += "nobody can sign in: --firebase-project, --token-secret-file, or token-issuers in the file says whose tokens are believed\n";
+    }
     if serve.admin.is_none() {
         text += "nobody is an admin: no admin credential is given by --admin-credential-file or HEARTH_ADMIN_CREDENTIAL\n";
     }

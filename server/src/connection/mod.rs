@@ -14,7 +14,7 @@ mod spelled;
 
 pub(crate) use failure::failure_of_denial;
 
-use crate::auth::{CredentialError, Gate, acting_as};
+use crate::auth::{CredentialError, Expiry, Gate, Proof, acting_as};
 use crate::database::{Database, Databases, StageError, Stopped};
 use crate::limits::{Line, OverLimit, Who};
 use crate::log::{Staged, WRITE_BYTES_MIN};
@@ -64,6 +64,8 @@ pub(crate) struct Connection {
     /// Where its client is.
     address: IpAddr,
     identity: Identity,
+    /// Until when it is proved.
+    expiry: Arc<Expiry>,
     /// Requests that have not been begun, those that are refused already among them: an answer has its turn too.
     queued: VecDeque<Queued>,
     /// One for each request that was begun and whose answer has not left.
@@ -149,6 +151,7 @@ impl Connection {
             session,
             address,
             identity: Identity::nobody(),
+            expiry: Arc::new(Expiry::new(None)),
             queued: VecDeque::new(),
             slots: VecDeque::new(),
             writes_under_way: 0,
@@ -307,6 +310,8 @@ impl Connection {
 
     /// Takes what the database has to say. It may be that nothing true can be said to the client any more.
     pub(crate) async fn deliver(&mut self, delivery: Delivery) -> Result<Next, Stopped> {
+        // The reason before what comes of it.
+        self.expire().await?;
         let mut items = delivery.items.into_iter().peekable();
         while let Some(item) = items.next() {
             match item {
@@ -396,6 +401,7 @@ impl Connection {
 
     /// Begins what can be begun, and lets go what is answered.
     async fn proceed(&mut self) -> Result<(), Stopped> {
+        self.expire().await?;
         self.let_go();
         while let Some(Queued { number, bytes, body }) = self.queued.pop_front_if(|queued| {
             (self.writes_under_way == 0 || !queued.waits_for_writes())
@@ -452,7 +458,7 @@ impl Connection {
                 self.settle(answer).await
             }
             RequestBody::Unauth => {
-                self.become_somebody(Identity::nobody()).await?;
+                self.become_somebody(Identity::nobody(), None).await?;
                 self.settle(Answer::Unauthenticated).await
             }
             RequestBody::Stats(_) | RequestBody::AppCheck(_) | RequestBody::UnAppCheck => {
@@ -584,28 +590,47 @@ impl Connection {
     }
 
     async fn authenticate(&mut self, auth: Auth) -> Result<Answer, Stopped> {
-        let judged = self.gate.identify(auth.credential.as_str()).and_then(|(identity, value)| {
-            Ok(match (identity, auth.acting) {
+        let judged = self.gate.identify(auth.credential.as_str()).await.and_then(|proof| {
+            let Proof { identity, auth: value, expires_ms } = proof;
+            let (identity, auth) = match (identity, auth.acting) {
                 (Identity::Admin, ActingAs::Nobody) => (Identity::nobody(), serde_json::Value::Null),
                 (Identity::Admin, ActingAs::Other(auth)) => {
                     (acting_as(auth.clone())?, serde_json::Value::Object(auth))
                 }
                 // Who is no admin cannot act as somebody else.
                 (identity, ActingAs::Itself | ActingAs::Nobody | ActingAs::Other(_)) => (identity, value),
-            })
+            };
+            Ok(Proof { identity, auth, expires_ms })
         });
         match judged {
-            Ok((identity, auth)) => {
-                self.become_somebody(identity).await?;
-                Ok(Answer::Authenticated { auth, expires_s: None })
+            Ok(Proof { identity, auth, expires_ms }) => {
+                self.become_somebody(identity, expires_ms).await?;
+                Ok(Answer::Authenticated { auth, expires_s: expires_ms.map(|ms| ms.div_euclid(1000)) })
             }
-            Err(error) => Ok(Answer::Failed(failure_of_credential(error))),
+            Err(error) => Ok(Answer::Failed(failure_of_credential(&error))),
         }
     }
 
-    async fn become_somebody(&mut self, identity: Identity) -> Result<(), Stopped> {
+    async fn become_somebody(&mut self, identity: Identity, expires_ms: Option<i64>) -> Result<(), Stopped> {
         self.identity = identity.clone();
+        // First: who watches it says only of a time that holds still that it is over.
+        self.expiry.set(expires_ms);
         self.database.identify(self.session, identity).await
+    }
+
+    /// Until when it is proved who the client is.
+    pub(crate) const fn expiry(&self) -> &Arc<Expiry> {
+        &self.expiry
+    }
+
+    /// Takes a client for nobody whose token has expired, and tells it so (wire reference 4.8).
+    pub(crate) async fn expire(&mut self) -> Result<(), Stopped> {
+        if !self.expiry.is_over() {
+            return Ok(());
+        }
+        self.outgoing.push_back(Outgoing::Text(Push::AuthRevoked(Status::ExpiredToken.into()).to_text()));
+        // In a box, since this seldom happens and every connection would have room for it.
+        Box::pin(self.become_somebody(Identity::nobody(), None)).await
     }
 
     const fn new_ticket(&mut self) -> Ticket {
@@ -693,8 +718,26 @@ fn refused(over: &OverLimit) -> SlotState {
     SlotState::Ready(Outcome::Answer(Answer::Failed(failure_of_limit(over))))
 }
 
-fn failure_of_credential(error: CredentialError) -> Failure {
-    Failure { status: Status::InvalidToken, text: error.to_string() }
+fn failure_of_credential(error: &CredentialError) -> Failure {
+    match error {
+        CredentialError::Expired => Status::ExpiredToken.into(),
+        // It is no fault of the token, and clients come back with it.
+        CredentialError::NoKeys => Failure { status: Status::Unavailable, text: error.to_string() },
+        CredentialError::Unreadable
+        | CredentialError::Kind(_)
+        | CredentialError::Nobody
+        | CredentialError::TooDeep
+        | CredentialError::Foreign
+        | CredentialError::Unproven
+        | CredentialError::Algorithm(_)
+        | CredentialError::NoKeyId
+        | CredentialError::UnknownKeyId
+        | CredentialError::Signature
+        | CredentialError::Issuer(_)
+        | CredentialError::Audience { .. }
+        | CredentialError::Custom
+        | CredentialError::Claim { .. } => Failure { status: Status::InvalidToken, text: error.to_string() },
+    }
 }
 
 const fn is_write(body: &RequestBody) -> bool {

@@ -88,10 +88,12 @@ async fn metrics(
     let shown = headers.get(AUTHORIZATION).and_then(|text| text.to_str().ok()?.trim().split_once(' '));
     let credential =
         shown.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, text)| text.trim());
-    let identity = match credential.map(|credential| gate.identify_admin(credential)) {
+    let identity = match credential {
         None => Identity::nobody(),
-        Some(Ok((identity, _))) => identity,
-        Some(Err(_)) => return unauthorized(),
+        Some(credential) => match gate.identify_admin(credential).await {
+            Ok(proof) => proof.identity,
+            Err(_) => return unauthorized(),
+        },
     };
     if !gate.may_inspect(&identity) {
         return unauthorized();

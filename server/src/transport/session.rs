@@ -5,6 +5,8 @@
 
 use super::Server;
 use super::opening::Opening;
+use crate::auth::Expiry;
+use crate::clock::now_ms;
 use crate::connection::{Connection, Next};
 use crate::database::{Database, Stopped};
 use crate::meters::Meters;
@@ -13,15 +15,20 @@ use crate::sessions::{Entry, Stay};
 use crate::threads::{Outbox, SessionMessage};
 use hearth_engine::{Delivery, Identity, SessionId};
 use hearth_wire::{Assembled, Handshake, ServerControl, SessionId as Name};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::{Sleep, sleep};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// Longest message: 16 MB of a write (wire reference 7.3), and what stands around it.
 pub(super) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
 /// Longest message that is received to be refused.
 pub(super) const SKIPPED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// How long an alarm runs at the most: the clock may be set meanwhile.
+const ALARM_MAX: Duration = Duration::from_secs(60 * 60);
 /// Deliveries that wait for a connection. One that falls further behind gets one difference instead.
 const OUTBOX: usize = 64;
 
@@ -33,12 +40,31 @@ pub(super) struct Session {
     name: Name,
     deliveries: mpsc::Receiver<Delivery>,
     is_lagging: Arc<AtomicBool>,
+    alarm: Alarm,
 }
 
-/// By which others end a session.
+/// What a session has to look after besides its client.
+pub(super) enum News {
+    Delivery(Delivery),
+    /// It may be that it is not proved any more who the client is.
+    Alarm,
+}
+
+/// Rings when it is not proved any more who the client is.
+#[derive(Default)]
+struct Alarm {
+    at_ms: Option<i64>,
+    /// In a box, since many connections have none.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+/// By which others end a session, or what its client may do.
 pub(super) struct Leash {
     entry: Entry,
     stay: Stay,
+    expiry: Arc<Expiry>,
+    database: Database,
+    id: SessionId,
 }
 
 /// Why others end a session.
@@ -79,9 +105,12 @@ impl Session {
         database.open(id, Identity::nobody(), outbox).await?;
         let mut connection =
             Connection::new(server.databases.clone(), database.clone(), gate, (id, peer.address));
-        let handshake = Handshake { now_ms: crate::clock::now_ms(), host, session: Some(name.clone()) };
+        let handshake = Handshake { now_ms: now_ms(), host, session: Some(name.clone()) };
         connection.say(&ServerControl::Handshake(handshake));
-        Ok((Self { connection, database, id, name, deliveries, is_lagging }, Leash { entry, stay }))
+        let expiry = connection.expiry().clone();
+        let leash = Leash { entry, stay, expiry, database: database.clone(), id };
+        let alarm = Alarm::default();
+        Ok((Self { connection, database, id, name, deliveries, is_lagging, alarm }, leash))
     }
 
     /// How its client knows it.
@@ -106,23 +135,39 @@ impl Session {
 
     /// Takes a message of the client.
     pub(super) async fn receive(&mut self, message: Assembled<'_>) -> Result<Next, Stopped> {
-        self.connection.receive(message).await
+        let next = self.connection.receive(message).await?;
+        self.alarm.follow(self.connection.expiry());
+        Ok(next)
     }
 
     /// Waits for news, to be [taken](Session::take). Nothing is lost if it is dropped; nothing comes when the server ends.
-    pub(super) async fn news(&mut self) -> Option<Delivery> {
-        self.deliveries.recv().await
+    pub(super) async fn news(&mut self) -> Option<News> {
+        let Self { deliveries, alarm: Alarm { timer, .. }, .. } = self;
+        let Some(timer) = timer else { return deliveries.recv().await.map(News::Delivery) };
+        tokio::select! {
+            biased;
+            () = timer => Some(News::Alarm),
+            delivery = deliveries.recv() => delivery.map(News::Delivery),
+        }
     }
 
     /// Takes news, and others that are there by now: they can go out in one piece.
-    pub(super) async fn take(&mut self, news: Delivery) -> Result<Next, Stopped> {
-        let mut next = self.connection.deliver(news).await?;
+    pub(super) async fn take(&mut self, news: News) -> Result<Next, Stopped> {
+        let mut next = match news {
+            News::Delivery(delivery) => self.connection.deliver(delivery).await?,
+            News::Alarm => {
+                self.connection.expire().await?;
+                self.alarm = Alarm::default();
+                Next::GoOn
+            }
+        };
         while next == Next::GoOn
             && self.connection.takes_more()
             && let Ok(more) = self.deliveries.try_recv()
         {
             next = self.connection.deliver(more).await?;
         }
+        self.alarm.follow(self.connection.expiry());
         Ok(next)
     }
 
@@ -143,19 +188,45 @@ impl Session {
     /// Makes the writes that it has armed, and lets those go on who wait for that. The server stays for a last word.
     pub(super) async fn end(&mut self, leash: Leash) -> Result<Stay, Stopped> {
         self.connection.end(&mut self.deliveries).await?;
-        let Leash { entry, stay } = leash;
+        let Leash { entry, stay, .. } = leash;
         drop(entry);
         Ok(stay)
     }
 }
 
+impl Alarm {
+    fn follow(&mut self, expiry: &Expiry) {
+        let at_ms = expiry.at_ms();
+        if self.at_ms == at_ms {
+            return;
+        }
+        let left = |at_ms: i64| u64::try_from(at_ms.saturating_sub(now_ms())).unwrap_or_default();
+        let timer = at_ms.map(|at_ms| Box::pin(sleep(ALARM_MAX.min(Duration::from_millis(left(at_ms))))));
+        *self = Self { at_ms, timer };
+    }
+}
+
 impl Leash {
-    /// Returns when others end the session.
+    /// Returns when others end the session. Until then whoever's token ends becomes nobody on time, even while the client
+    /// takes nothing and so nobody else looks: what is published later is then not kept for it.
     pub(super) async fn pulled(&mut self) -> Pull {
-        let Self { entry, stay } = self;
+        let Self { entry, stay, expiry, database, id } = self;
         tokio::select! {
             () = entry.stopped() => Pull::Followed,
             () = stay.closing() => Pull::Closing,
+            Stopped = expire(expiry, database, *id) => Pull::Closing,
+        }
+    }
+}
+
+/// Takes the client of a session for nobody each time that its token ends, until the server does.
+async fn expire(expiry: &Expiry, database: &Database, id: SessionId) -> Stopped {
+    let mut seen = None;
+    loop {
+        seen = Some(expiry.over(seen).await);
+        // In a box, since every connection would have room for it.
+        if let Err(stopped) = Box::pin(database.identify(id, Identity::nobody())).await {
+            return stopped;
         }
     }
 }

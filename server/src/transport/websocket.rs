@@ -4,7 +4,7 @@ use super::Server;
 use super::long_poll::Lines;
 use super::opening::{Opening, refuse};
 use super::pulse::{Pulse, Watched};
-use super::session::{Leash, MESSAGE_BYTES_MAX, OpenError, Pull, SKIPPED_BYTES_MAX, Session};
+use super::session::{Leash, MESSAGE_BYTES_MAX, News, OpenError, Pull, SKIPPED_BYTES_MAX, Session};
 use crate::auth::Gate;
 use crate::connection::Next;
 use crate::database::Stopped;
@@ -18,7 +18,6 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::{SinkExt, StreamExt};
-use hearth_engine::Delivery;
 use hearth_wire::{Assembler, ConnectParams, FRAME_UNITS_MAX, FrameLimits, ServerControl, split};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -220,7 +219,7 @@ pub(super) async fn say(socket: &mut Socket, control: &ServerControl) -> Result<
 
 /// What happens next on a connection.
 enum Event {
-    News(Option<Delivery>),
+    News(Option<News>),
     Said(Option<Result<Message, tungstenite::Error>>),
     Ping,
 }

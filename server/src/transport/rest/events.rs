@@ -11,6 +11,8 @@ pub(super) const KEEP_ALIVE: &str = "event: keep-alive\ndata: null\n\n";
 pub(super) const CANCEL: &str = ": Permission denied\nevent: cancel\ndata: null\n\n";
 /// The same where an event would be longer than an event may be.
 pub(super) const CANCEL_TOO_LONG: &str = ": The specified payload is too large, please request a location with less data.\nevent: cancel\ndata: null\n\n";
+/// The last event of a stream whose client's credential has expired. Bare text: clients compare it (rest reference 5.2).
+pub(super) const AUTH_REVOKED: &str = "event: auth_revoked\ndata: credential is no longer valid\n\n";
 
 /// Appends the events of a piece of news for a stream at a place. Priorities do not show. What is changed together at
 /// several children of one node is one `patch`, unless the stream is a query's, whose children come and go one by one.

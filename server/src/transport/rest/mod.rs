@@ -36,6 +36,7 @@ use conditions::Conditions;
 use hearth_engine::Identity;
 use hearth_tree::Target;
 use hearth_wire::Addressed;
+use identity::Asking;
 use params::Params;
 use place::Place;
 use refused::Refused;
@@ -68,6 +69,8 @@ struct Asked<T = Target> {
     namespace: Addressed,
     target: T,
     identity: Identity,
+    /// Until when it is proved, in milliseconds.
+    expires_ms: Option<i64>,
     params: Params,
     conditions: Conditions,
     style: Style,
@@ -77,7 +80,7 @@ struct Asked<T = Target> {
 
 async fn answer(server: &Server, request: Request) -> Result<Response, Refused> {
     let (parts, body) = request.into_parts();
-    let asked = Asked::parse(&parts)?;
+    let asked = Asked::parse(&parts).await?;
     let asked = match place::place_of(asked.target)? {
         Place::Data(target) => asked.at(target),
         Place::Setting(name) => {
@@ -96,26 +99,27 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
 
 impl<'p> Asked<&'p str> {
     /// Of a path without its suffix. In the order in which the service checks (rest reference 2.5).
-    fn parse(parts: &'p Parts) -> Result<Self, Refused> {
+    async fn parse(parts: &'p Parts) -> Result<Self, Refused> {
         let params = Params::parse(parts.uri.query().unwrap_or_default());
         let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = host.or_else(|| parts.uri.host()).unwrap_or_default();
         let namespace = Addressed::find(params.text("ns")?.as_deref(), host)
             .map_err(|_| Refused::new(StatusCode::FORBIDDEN, "Invalid Firebase database name"))?;
         let target = place::without_suffix(parts.uri.path())?;
-        let identity = identity::identity_of(gate_of(&parts.extensions), &parts.headers, &params)?;
+        let Asking { identity, expires_ms } =
+            identity::identify(gate_of(&parts.extensions), &parts.headers, &params).await?;
         let style = Style::parse(&params, place::is_setting(target))?;
         timeout::check(&params)?;
         let conditions = Conditions::parse(&parts.headers);
         let headers = parts.headers.clone();
         let peer = Peer::of(&parts.extensions);
-        Ok(Self { namespace, target, identity, params, conditions, style, headers, peer })
+        Ok(Self { namespace, target, identity, expires_ms, params, conditions, style, headers, peer })
     }
 
     /// The same of what the path means.
     fn at<T>(self, target: T) -> Asked<T> {
-        let Self { namespace, identity, params, conditions, style, headers, peer, .. } = self;
-        Asked { namespace, target, identity, params, conditions, style, headers, peer }
+        let Self { namespace, identity, expires_ms, params, conditions, style, headers, peer, .. } = self;
+        Asked { namespace, target, identity, expires_ms, params, conditions, style, headers, peer }
     }
 }
 

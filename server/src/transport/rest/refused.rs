@@ -1,6 +1,7 @@
 //! Why a request is refused, in the words that clients know: the one place where statuses and texts are chosen.
 
 use super::answer::NO_CACHE;
+use crate::auth::CredentialError;
 use crate::database::{FindError, StageError, Stopped};
 use crate::limits::OverLimit;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
@@ -44,6 +45,30 @@ impl Refused {
     /// The request makes no sense.
     pub(super) fn bad(text: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, text)
+    }
+
+    /// A credential proves nothing.
+    pub(super) fn unproven(error: &CredentialError) -> Self {
+        let status = match error {
+            // The token may be right, and trying again may help.
+            CredentialError::NoKeys => StatusCode::SERVICE_UNAVAILABLE,
+            CredentialError::Unreadable
+            | CredentialError::Kind(_)
+            | CredentialError::Nobody
+            | CredentialError::TooDeep
+            | CredentialError::Foreign
+            | CredentialError::Unproven
+            | CredentialError::Algorithm(_)
+            | CredentialError::NoKeyId
+            | CredentialError::UnknownKeyId
+            | CredentialError::Signature
+            | CredentialError::Issuer(_)
+            | CredentialError::Audience { .. }
+            | CredentialError::Custom
+            | CredentialError::Expired
+            | CredentialError::Claim { .. } => StatusCode::UNAUTHORIZED,
+        };
+        Self::new(status, error.to_string())
     }
 
     /// Says nothing of rules or data, except to a developer who asks for it; the operator's log does.

@@ -1,10 +1,11 @@
 //! Event streams: a session with one listener (rest reference 5).
 
-use super::events::{CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, append_news};
+use super::events::{AUTH_REVOKED, CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, append_news};
 use super::keys::KeysTold;
 use super::query::wanted_of;
 use super::refused::Refused;
 use super::{Asked, Server, read};
+use crate::auth::{CredentialError, Expiry};
 use crate::database::{Database, Databases, Stopped};
 use crate::meters::{DatabaseMeters, Transport};
 use crate::sessions::Stay;
@@ -17,6 +18,7 @@ use axum::response::{IntoResponse, Response};
 use hearth_engine::{Answer, Delivery, Identity, Item, Listen, ListenRefusal, Push, SessionId, Tag, Ticket};
 use hearth_tree::{BoundedText, OverBound, Part, Path};
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -79,8 +81,9 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let (databases, peer) = (server.databases.clone(), asked.peer);
     let stream =
         Stream { databases, database, peer, session, told, deliveries, is_lagging, pieces, silence, stay };
+    let expiry = Expiry::new(asked.expires_ms);
     tokio::spawn(async move {
-        if stream.serve(asked.identity, outbox, listen, begun).await.is_err() {
+        if stream.serve(asked.identity, &expiry, outbox, listen, begun).await.is_err() {
             tracing::debug!("an event stream ended with the server");
         }
     });
@@ -133,6 +136,7 @@ impl Stream {
     async fn serve(
         mut self,
         identity: Identity,
+        expiry: &Expiry,
         outbox: Outbox,
         listen: Listen,
         begun: Begun,
@@ -140,22 +144,33 @@ impl Stream {
         self.database.open(self.session, identity.clone(), outbox).await?;
         self.database.tell(self.session, SessionMessage::Listen(LISTEN, Box::new(listen))).await?;
         let present = self.database.meters_of_server().enter(Transport::Stream);
-        let served = self.run(&identity, begun).await;
+        let served = self.run(&identity, begun, expiry).await;
         drop(present);
         self.database.tell(self.session, SessionMessage::Close).await?;
         served
     }
 
-    /// Serves until the client goes, may no longer read, or takes nothing; or the server ends.
-    async fn run(&mut self, identity: &Identity, begun: Begun) -> Result<(), Stopped> {
+    /// Serves until the client goes, may no longer read, or takes nothing; until it is not proved any more who it is; or the
+    /// server ends.
+    async fn run(&mut self, identity: &Identity, begun: Begun, expiry: &Expiry) -> Result<(), Stopped> {
         let mut begun = Some(begun);
+        let mut expired = pin!(expiry.over(None));
         loop {
             let mut text = BoundedText::up_to(PIECE_BYTES_MAX);
             let mut next = Next::GoOn;
             let was_new = begun.is_some();
             tokio::select! {
+                // What has come meanwhile is not for a client whose time is over.
+                biased;
                 () = self.pieces.closed() => return Ok(()),
                 () = self.stay.closing() => return Ok(()),
+                _ = &mut expired => {
+                    match begun {
+                        Some(begun) => drop(begun.send(Err(Refused::unproven(&CredentialError::Expired)))),
+                        None => drop(self.send(AUTH_REVOKED.into()).await),
+                    }
+                    return Ok(());
+                }
                 delivery = self.deliveries.recv() => match delivery {
                     None => return Ok(()),
                     Some(delivery) => match self.told.append(&mut text, delivery, &mut begun) {

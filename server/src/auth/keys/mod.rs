@@ -1,0 +1,8 @@
+//! The keys with which issuers sign.
+
+mod fetch;
+mod set;
+mod source;
+
+pub(super) use set::ALGORITHMS;
+pub(crate) use source::{KeyError, KeyPlace, KeySource, Reread};
