@@ -131,6 +131,38 @@ impl Ast {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ExprId, &Expr)> {
         (0..).map(ExprId).zip(&self.exprs)
     }
+
+    /// For each part, the one that it is an operand of. O(parts).
+    pub(crate) fn parents(&self) -> Vec<Option<ExprId>> {
+        let mut parents = vec![None; self.len()];
+        for (part, expr) in self.iter() {
+            let mut adopt = |operand: ExprId| parents[operand.index()] = Some(part);
+            match &expr.kind {
+                ExprKind::Boolean(_)
+                | ExprKind::Number(_)
+                | ExprKind::Text(_)
+                | ExprKind::Null
+                | ExprKind::Regex { .. }
+                | ExprKind::Name(_) => {}
+                ExprKind::List(parts) => parts.iter().copied().for_each(adopt),
+                ExprKind::Member { target, .. } => adopt(*target),
+                ExprKind::Not(operand) | ExprKind::Negate(operand) => adopt(*operand),
+                ExprKind::Index { target: first, index: second }
+                | ExprKind::Binary { left: first, right: second, .. }
+                | ExprKind::Logic { left: first, right: second, .. } => {
+                    [*first, *second].into_iter().for_each(adopt);
+                }
+                ExprKind::Call { callee, arguments } => {
+                    adopt(*callee);
+                    arguments.iter().copied().for_each(adopt);
+                }
+                ExprKind::Conditional { condition, then, otherwise } => {
+                    [*condition, *then, *otherwise].into_iter().for_each(adopt);
+                }
+            }
+        }
+        parents
+    }
 }
 
 impl Binary {

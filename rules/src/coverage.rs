@@ -68,7 +68,9 @@ pub struct Counts {
 pub struct Point {
     /// The rule.
     pub rule: RuleId,
-    /// Where in the document it stands.
+    /// The operator whose side it is; nothing, if it is the rule's own.
+    pub operator: Option<ExprId>,
+    /// Where in the document that stands which decides: the operand, the branch, or the rule.
     pub span: Span,
     /// What of it.
     pub side: CoveredSide,
@@ -87,12 +89,12 @@ pub enum CoveredSide {
     DidNotHold,
     /// The left side of `&&` or `||` decided alone.
     LeftDecided(Logic),
-    /// The right side of `&&` or `||` was needed.
-    RightNeeded(Logic),
-    /// The condition of `?:` held.
-    Then,
-    /// The condition of `?:` did not hold.
-    Otherwise,
+    /// The right side of `&&` or `||` decided, by holding or by not holding (or failing).
+    RightDecided(Logic, bool),
+    /// The condition of `?:` held, and the first branch, if it is a condition itself, held or did not.
+    Then(Option<bool>),
+    /// The condition of `?:` did not hold; the same of the second branch.
+    Otherwise(Option<bool>),
 }
 
 /// As the end of "never: …".
@@ -103,9 +105,11 @@ impl fmt::Display for CoveredSide {
             Self::Held => f.write_str("true"),
             Self::DidNotHold => f.write_str("false"),
             Self::LeftDecided(logic) => write!(f, "decided by the left side of {logic}"),
-            Self::RightNeeded(logic) => write!(f, "decided by the right side of {logic}"),
-            Self::Then => f.write_str("the first branch of ?:"),
-            Self::Otherwise => f.write_str("the second branch of ?:"),
+            Self::RightDecided(logic, held) => write!(f, "{held} by the right side of {logic}"),
+            Self::Then(None) => f.write_str("the first branch of ?:"),
+            Self::Then(Some(held)) => write!(f, "{held} by the first branch of ?:"),
+            Self::Otherwise(None) => f.write_str("the second branch of ?:"),
+            Self::Otherwise(Some(held)) => write!(f, "{held} by the second branch of ?:"),
         }
     }
 }
@@ -213,24 +217,50 @@ impl Coverage {
 
     fn points_of(&self, id: RuleId, rule: &Rule) -> Vec<Point> {
         let RuleCounts { whole, parts } = &self.rules[id.0 as usize];
-        let point = |span, side, hits| Point { rule: id, span, side, hits };
         let text = rule.text().span();
+        let own = |side, hits| Point { rule: id, operator: None, span: text, side, hits };
         let mut points = if rule.ast.len() == 1 {
-            vec![point(text, CoveredSide::Ran, whole.total())]
+            vec![own(CoveredSide::Ran, whole.total())]
         } else {
             vec![
-                point(text, CoveredSide::Held, whole.truths),
-                point(text, CoveredSide::DidNotHold, whole.falsehoods + whole.failures),
+                own(CoveredSide::Held, whole.truths),
+                own(CoveredSide::DidNotHold, whole.falsehoods + whole.failures),
             ]
         };
         for (part, expr) in rule.ast.iter() {
-            let span = rule.text().locate(rule.part(part));
-            let (sides, first) = match &expr.kind {
-                ExprKind::Logic { operator, left, .. } => {
-                    ([CoveredSide::LeftDecided(*operator), CoveredSide::RightNeeded(*operator)], *left)
+            let point = |of: ExprId, side, hits| {
+                let span = rule.text().locate(rule.part(of));
+                Point { rule: id, operator: Some(part), span, side, hits }
+            };
+            match &expr.kind {
+                ExprKind::Logic { operator, left, right } => {
+                    let Counts { truths, falsehoods, .. } = parts[left.index()].counts;
+                    let (decided, needed) = match operator {
+                        Logic::And => (falsehoods, truths),
+                        Logic::Or => (truths, falsehoods),
+                    };
+                    points.push(point(*left, CoveredSide::LeftDecided(*operator), decided));
+                    let sides = self.outcomes(id, rule, *right, needed);
+                    points.extend(
+                        sides.into_iter().map(|(held, hits)| {
+                            point(*right, CoveredSide::RightDecided(*operator, held), hits)
+                        }),
+                    );
                 }
-                ExprKind::Conditional { condition, .. } => {
-                    ([CoveredSide::Then, CoveredSide::Otherwise], *condition)
+                ExprKind::Conditional { condition, then, otherwise } => {
+                    let Counts { truths, falsehoods, .. } = parts[condition.index()].counts;
+                    for (branch, needed, is_first) in [(*then, truths, true), (*otherwise, falsehoods, false)]
+                    {
+                        let side = if is_first { CoveredSide::Then } else { CoveredSide::Otherwise };
+                        let sides = self.outcomes(id, rule, branch, needed);
+                        if sides.len() < 2 {
+                            points.push(point(branch, side(None), needed));
+                        } else {
+                            points.extend(
+                                sides.into_iter().map(|(held, hits)| point(branch, side(Some(held)), hits)),
+                            );
+                        }
+                    }
                 }
                 ExprKind::Boolean(_)
                 | ExprKind::Number(_)
@@ -244,18 +274,37 @@ impl Coverage {
                 | ExprKind::Call { .. }
                 | ExprKind::Not(_)
                 | ExprKind::Negate(_)
-                | ExprKind::Binary { .. } => continue,
-            };
-            let Counts { truths, falsehoods, .. } = parts[first.index()].counts;
-            let [held, did_not] = [truths, falsehoods];
-            let hits = if sides[0] == CoveredSide::LeftDecided(Logic::And) {
-                [did_not, held]
-            } else {
-                [held, did_not]
-            };
-            points.extend([point(span, sides[0], hits[0]), point(span, sides[1], hits[1])]);
+                | ExprKind::Binary { .. } => {}
+            }
         }
         points
+    }
+
+    /// How a part that was needed so often can come out, and how often it did: a condition holds, or does not (or fails); a
+    /// literal is what it is, and what is no condition is neither.
+    fn outcomes(&self, id: RuleId, rule: &Rule, part: ExprId, needed: u64) -> Vec<(bool, u64)> {
+        if let ExprKind::Boolean(value) = rule.ast.get(part).kind {
+            return vec![(value, needed)];
+        }
+        if !rule.types[part.index()].is_boolean() {
+            return Vec::new();
+        }
+        let held = self.rules[id.0 as usize].parts[part.index()].counts.truths;
+        vec![(true, held), (false, needed.saturating_sub(held))]
+    }
+
+    /// For each of the [`Coverage::parts`] of a rule, how often it came to nothing because something in it failed. O(parts).
+    pub fn interruptions(&self, ruleset: &Ruleset, rule: RuleId) -> Vec<u64> {
+        let ast = &ruleset.rule(rule).ast;
+        let seen = &self.rules[rule.0 as usize].parts;
+        let mut interrupted = vec![0; ast.len()];
+        // Operands come first, so what failed below a part is known when its turn comes.
+        for ((part, parent), own) in ast.parents().into_iter().enumerate().zip(seen) {
+            if let Some(parent) = parent {
+                interrupted[parent.index()] += interrupted[part] + own.counts.failures;
+            }
+        }
+        self.parts(ruleset, rule).map(|(part, _)| interrupted[part.index()]).collect()
     }
 }
 

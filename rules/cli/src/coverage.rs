@@ -47,7 +47,9 @@ fn percentage(text: &str) -> Result<f64, String> {
 }
 
 impl Cover {
-    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<Exit, Trouble> {
+    /// The report goes to `out`, or to a file. What is to be said beside it follows a report for people, and goes to `err`
+    /// where it would spoil one for programs.
+    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<Exit, Trouble> {
         let (rules, scenarios) = read_files(&self.files)?;
         let results = run(rules.as_ref(), &scenarios);
         let (Some(rules), Some(coverage)) = (&rules, &results.coverage) else {
@@ -69,13 +71,16 @@ impl Cover {
                     .map_err(|error| Trouble::Unwritable { file: output.clone(), error })?;
             }
         }
-        if failed != 0 {
-            writeln!(out, "{failed} tests failed; `test` says why")?;
+        let beside: &mut dyn Write = if self.format == Format::Text { out } else { err };
+        match failed {
+            0 => {}
+            1 => writeln!(beside, "1 test failed; `test` says why")?,
+            _ => writeln!(beside, "{failed} tests failed; `test` says why")?,
         }
         let covered = percent(&points);
         let enough = self.fail_under <= covered;
         if !enough {
-            writeln!(out, "{covered:.1} % is covered; `--fail-under {}` asks for more", self.fail_under)?;
+            writeln!(beside, "{covered:.1} % is covered; `--fail-under {}` asks for more", self.fail_under)?;
         }
         Ok(if enough && failed == 0 { Exit::Fine } else { Exit::Found })
     }

@@ -55,13 +55,14 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Runs a command; results go to `out`, what kept it from its work to `err`, behind the name of the program.
+/// Runs a command; results go to `out`, what kept it from its work to `err`, behind the name of the program. What is to
+/// be said beside results for programs goes to `err`, too.
 pub fn run(program: &str, command: &Command, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
     let done = match command {
         Command::Check(check) => check.run(out),
         Command::Test(test) => test.run(out),
         Command::Explain(explain) => explain.run(out),
-        Command::Coverage(cover) => cover.run(out),
+        Command::Coverage(cover) => cover.run(out, err),
     };
     match done {
         Ok(exit) => exit,

@@ -150,13 +150,16 @@ fn coverage_counts_sides_as_a_hand_does() {
             ".read true 2",
             ".read false 1",
             ".read the first branch of ?: 2",
-            ".read the second branch of ?: 0",
+            ".read true by the second branch of ?: 0",
+            ".read false by the second branch of ?: 0",
             ".read decided by the left side of && 1",
-            ".read decided by the right side of && 2",
+            ".read true by the right side of && 2",
+            ".read false by the right side of && 0",
             ".validate true 1",
             ".validate false 0",
             ".validate decided by the left side of || 1",
-            ".validate decided by the right side of || 0",
+            ".validate true by the right side of || 0",
+            ".validate false by the right side of || 0",
             ".write evaluated 1",
         ]
     );
@@ -171,6 +174,77 @@ fn coverage_counts_sides_as_a_hand_does() {
         .collect();
     assert!(parts.contains(&"auth != null: 2 1 0".to_owned()), "{parts:?}");
     assert!(parts.contains(&"data.val() > 1: 0 0 0".to_owned()), "{parts:?}");
+}
+
+#[test]
+fn a_condition_that_was_never_false_or_never_true_is_missed() {
+    let (nobody, ann, ben) =
+        (json!(null), json!({"uid": "ann", "ok": true}), json!({"uid": "ben", "ok": true}));
+    let shut = json!({"uid": "ann", "ok": false});
+    let odd = json!({"uid": "ann", "ok": "odd"});
+    for (rule, who, missed) in [
+        (
+            "auth != null && auth.uid == 'ann' && auth.ok == true",
+            [&nobody, &ann].as_slice(),
+            [
+                "false by the right side of && at auth.uid == 'ann'",
+                "false by the right side of && at auth.ok == true",
+            ]
+            .as_slice(),
+        ),
+        (
+            "auth != null && auth.uid == 'ann'",
+            &[&nobody, &ann],
+            &["false by the right side of && at auth.uid == 'ann'"],
+        ),
+        ("auth != null && auth.uid == 'ann' && auth.ok == true", &[&nobody, &ann, &ben, &shut], &[]),
+        (
+            "auth == null || auth.ok == true",
+            &[&nobody, &ann],
+            &["false by the right side of || at auth.ok == true"],
+        ),
+        (
+            "auth == null || auth.ok == true",
+            &[&nobody, &shut],
+            &["true by the right side of || at auth.ok == true"],
+        ),
+        // What fails does not hold.
+        ("auth == null || auth.ok < 1", &[&nobody, &odd], &["true by the right side of || at auth.ok < 1"]),
+        (
+            "auth != null ? auth.ok == true : auth == 'x'",
+            &[&nobody, &ann],
+            &[
+                "false by the first branch of ?: at auth.ok == true",
+                "true by the second branch of ?: at auth == 'x'",
+            ],
+        ),
+        // A literal is what it is, and a value is neither true nor false.
+        (
+            "auth != null && (auth.ok == true || true)",
+            &[&nobody, &ann, &shut],
+            &["false by the right side of && at auth.ok == true || true"],
+        ),
+        ("(auth == null ? 1 : 2) == 1", &[&nobody, &ann], &[]),
+    ] {
+        let rules = json!({".read": rule});
+        let read = json!({"kind": "read", "path": "/"});
+        let ruleset = case(&rules, &nobody, &json!(null), &read).rules;
+        let mut coverage = Coverage::new(&ruleset);
+        for auth in who {
+            let Case { auth, now_ms, before, operation, budget, .. } =
+                case(&rules, auth, &json!(null), &read);
+            let Operation::Read(at, query) = &operation else { panic!("it reads") };
+            let situation = Situation { auth: &auth, now_ms, before: &before, budget };
+            ruleset.cover_read(&situation, at, query, &mut coverage);
+        }
+        let told: Vec<String> = coverage
+            .points(&ruleset)
+            .iter()
+            .filter(|point| point.hits == 0 && point.operator.is_some())
+            .map(|point| format!("{} at {}", point.side, &ruleset.source()[point.span.range()]))
+            .collect();
+        assert_eq!(told, missed, "{rule}");
+    }
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn coverage_is_what_a_hand_counts() {
             assert_eq!(own["values"], if counted { seen.clone() } else { json!([]) }, "{row} of {namespace}");
         }
     }
-    assert_eq!((&ruled["exercised"], &ruled["sides"]), (&json!(9), &json!(10)));
+    assert_eq!((&ruled["exercised"], &ruled["sides"]), (&json!(11), &json!(12)));
     assert_eq!(other["percent"], 0.0);
 }
 
@@ -191,9 +191,12 @@ fn coverage_is_shown_as_a_page_and_not_to_everybody() {
     assert_eq!((page.status, page.headers["content-type"].as_str()), (200, "text/html; charset=utf-8"));
     assert!(page.headers["content-security-policy"].starts_with("default-src 'none'"));
     let page = page.text().expect("text");
-    for expected in
-        ["90.0 %", "2 × true, 1 × false", "1 × &quot;amy&quot;, 1 × &quot;bob&quot;", "$uid/<wbr>.read"]
-    {
+    for expected in [
+        "91.7 %",
+        "2\u{a0}×\u{a0}true, 1\u{a0}×\u{a0}false",
+        "1\u{a0}×\u{a0}&quot;amy&quot;, 1\u{a0}×\u{a0}&quot;bob&quot;",
+        "$uid/<wbr>.read",
+    ] {
         assert!(page.contains(expected), "{expected}\nis not in\n{page}");
     }
     let posted =

@@ -18,6 +18,8 @@ pub(crate) struct Expression<'a> {
     /// In the document.
     pub(crate) span: Span,
     pub(crate) seen: &'a Seen,
+    /// How often it came to nothing because something in it failed.
+    pub(crate) interrupted: u64,
     /// What it consists of, in the order of the text.
     pub(crate) children: Vec<Self>,
 }
@@ -43,13 +45,15 @@ pub(crate) fn expression<'a>(
     let parts: Vec<(ExprId, &Seen)> = coverage.parts(ruleset, id).collect();
     let levels = levels(&parts.iter().map(|&(part, _)| rule.part(part)).collect::<Vec<_>>());
     let mut built: Vec<Expression<'a>> = Vec::new();
-    for ((part, seen), level) in parts.into_iter().zip(levels) {
+    let interrupted = coverage.interruptions(ruleset, id);
+    for (((part, seen), level), interrupted) in parts.into_iter().zip(levels).zip(interrupted) {
         let own = rule.part(part);
         let span = rule.text().locate(own);
         // Operands come before their operator, so its own are the last that were built.
         let inside = built.iter().rev().take_while(|other| holds(span, other.span)).count();
         let children = if level < LEVELS_MAX { built.split_off(built.len() - inside) } else { Vec::new() };
-        built.push(Expression { text: &rule.text().as_str()[own.range()], span, seen, children });
+        let text = &rule.text().as_str()[own.range()];
+        built.push(Expression { text, span, seen, interrupted, children });
     }
     built
 }
@@ -113,6 +117,7 @@ mod tests {
                 text: &text,
                 span: Span::default(),
                 seen: &Seen::default(),
+                interrupted: 0,
                 children: Vec::new(),
             };
             assert_eq!(part.shown(), expected);

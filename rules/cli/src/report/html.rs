@@ -55,9 +55,10 @@ pub fn html(subject: &str, ruleset: &Ruleset, coverage: &Coverage, foot: &str) -
 <style>{STYLE}</style>\n<p class=\"dim\">Coverage of the rules</p>\n<h1>{0}</h1>\n<p class=\"sum\"><b>{percent:.1} %</b> \
 <span>{hit} of {1} sides exercised</span></p>\n<div class=\"bar\"><i style=\"width:{percent:.1}%\"></i></div>\n\
 <p class=\"key\"><span><i class=\"ok\">true and false</i></span><span><i class=\"part\">only one of them</i></span>\
-<span><i class=\"miss\">never evaluated</i></span></p>\n<p class=\"dim\">A rule has two sides, true and false, and so has \
-each <code>&amp;&amp;</code>, <code>||</code> and <code>?:</code> in it. Point at a part to see how often it was evaluated \
-and what it came to; <a href=\"#rules\">below</a> the same stands in full.</p>\n<pre>",
+<span><i class=\"miss\">never evaluated</i></span></p>\n<p class=\"dim\">A rule has two sides, true and false. In it, either operand \
+of <code>&amp;&amp;</code> and <code>||</code> can decide, the right one both ways, and so can each branch of <code>?:</code>. \
+Point at a part to see how often it was evaluated and what it came to; <a href=\"#rules\">below</a> the same stands in \
+full.</p>\n<pre>",
         escape(subject),
         points.len()
     );
@@ -130,7 +131,7 @@ fn listed(ruleset: &Ruleset, coverage: &Coverage, (id, rule): (RuleId, &Rule), l
         anchor(ruleset, id),
         path(ruleset, id),
         position.line,
-        told(&whole)
+        told(&whole, 0)
     );
     for part in expression(ruleset, coverage, id) {
         html += &item(&part, left);
@@ -145,8 +146,8 @@ fn listed(ruleset: &Ruleset, coverage: &Coverage, (id, rule): (RuleId, &Rule), l
 fn item(part: &Expression<'_>, left: &mut usize) -> String {
     let Some(rest) = left.checked_sub(1) else { return String::new() };
     *left = rest;
-    let class = class(part.text, part.seen.counts).unwrap_or("plain");
-    let (text, told) = (escape(&part.shown()), escape(&told(part.seen)));
+    let class = class(part.text, part.seen.counts, part.interrupted).unwrap_or("plain");
+    let (text, told) = (escape(&part.shown()), escape(&told(part.seen, part.interrupted)));
     let mut html = format!("<li><code class=\"{class}\">{text}</code> <small>{told}</small>");
     if !part.children.is_empty() {
         html += "<ul>";
@@ -163,6 +164,7 @@ fn item(part: &Expression<'_>, left: &mut usize) -> String {
 struct Shade<'a> {
     class: &'static str,
     seen: &'a Seen,
+    interrupted: u64,
 }
 
 /// Some bytes of the document, and the innermost part of a rule that they belong to.
@@ -173,11 +175,13 @@ struct Run<'a> {
 
 /// The document, in runs. O(parts log parts), however deep they are.
 fn runs<'a>(ruleset: &'a Ruleset, coverage: &'a Coverage) -> Vec<Run<'a>> {
-    let mut parts: Vec<(Span, &str, &Seen)> = Vec::new();
+    let mut parts: Vec<(Span, &str, &Seen, u64)> = Vec::new();
     for (id, rule) in ruleset.rules() {
         let text = |part| &rule.text().as_str()[rule.part(part).range()];
-        let own = coverage.parts(ruleset, id);
-        parts.extend(own.map(|(part, seen)| (rule.text().locate(rule.part(part)), text(part), seen)));
+        let own = coverage.parts(ruleset, id).zip(coverage.interruptions(ruleset, id));
+        parts.extend(own.map(|((part, seen), interrupted)| {
+            (rule.text().locate(rule.part(part)), text(part), seen, interrupted)
+        }));
     }
     // Outer parts before those inside.
     parts.sort_by_key(|(span, ..)| (span.start, Reverse(span.end)));
@@ -188,15 +192,16 @@ fn runs<'a>(ruleset: &'a Ruleset, coverage: &'a Coverage) -> Vec<Run<'a>> {
             runs.push(Run { end, shade });
         }
     };
-    for (span, text, seen) in parts {
+    for (span, text, seen, interrupted) in parts {
         while let Some((outer, shade)) = around.pop_if(|(outer, _)| !holds(*outer, span)) {
             run_to(outer.end, Some(shade));
         }
         let outer = around.last().map(|&(_, shade)| shade);
         run_to(span.start, outer);
-        // What is neither true nor false is a part of something that is.
-        let class = class(text, seen.counts).or(outer.map(|outer| outer.class)).unwrap_or("ok");
-        around.push((span, Shade { class, seen }));
+        // What is neither true nor false is a part of something that is, or that failed; it was evaluated itself.
+        let outer = outer.map_or("ok", |outer| if outer.class == "miss" { "part" } else { outer.class });
+        let class = class(text, seen.counts, interrupted).unwrap_or(outer);
+        around.push((span, Shade { class, seen, interrupted }));
     }
     while let Some((span, shade)) = around.pop() {
         run_to(span.end, Some(shade));
@@ -217,8 +222,9 @@ fn source(ruleset: &Ruleset, coverage: &Coverage) -> String {
                 page += "\n</span><span>";
             }
             page += &match shade {
-                Some(Shade { class, seen }) if !line.is_empty() => {
-                    format!("<i class=\"{class}\" title=\"{}\">{}</i>", escape(&told(seen)), escape(line))
+                Some(Shade { class, seen, interrupted }) if !line.is_empty() => {
+                    let told = escape(&told(seen, interrupted));
+                    format!("<i class=\"{class}\" title=\"{told}\">{}</i>", escape(line))
                 }
                 Some(_) | None => escape(line),
             };
@@ -229,12 +235,12 @@ fn source(ruleset: &Ruleset, coverage: &Coverage) -> String {
 }
 
 /// How well it was exercised; nothing, if it has other values than true and false.
-fn class(text: &str, counts: Counts) -> Option<&'static str> {
+fn class(text: &str, counts: Counts, interrupted: u64) -> Option<&'static str> {
     // A literal can only be what it is.
     let is_literal = matches!(text, "true" | "false") && counts.total() != 0;
     match (counts.total(), counts.truths, counts.falsehoods, counts.others) {
         _ if is_literal => Some("ok"),
-        (0, ..) => Some("miss"),
+        (0, ..) if interrupted == 0 => Some("miss"),
         (.., 1..) => None,
         (_, 0, _, 0) | (_, _, 0, 0) => Some("part"),
         _ => Some("ok"),
@@ -242,9 +248,10 @@ fn class(text: &str, counts: Counts) -> Option<&'static str> {
 }
 
 /// How often it was evaluated, and to what.
-fn told(seen: &Seen) -> String {
+fn told(seen: &Seen, interrupted: u64) -> String {
     let Counts { truths, falsehoods, others, failures } = seen.counts;
-    let times = |count: u64, what: &str| (count != 0).then(|| format!("{count} × {what}"));
+    // A count stays with what it counts.
+    let times = |count: u64, what: &str| (count != 0).then(|| format!("{count}\u{a0}×\u{a0}{what}"));
     let named: u64 = seen.values.iter().map(|(_, count)| count).sum();
     let others_told = if named == 0 { "a value" } else { "further values" };
     let mut told: Vec<String> =
@@ -254,5 +261,6 @@ fn told(seen: &Seen) -> String {
     told.extend(seen.faults.iter().filter_map(|(fault, count)| times(*count, &format!("failed: {fault}"))));
     let named: u64 = seen.faults.iter().map(|(_, count)| count).sum();
     told.extend(times(failures - named, "failed"));
+    told.extend(times(interrupted, "a part of it failed"));
     if told.is_empty() { "never evaluated".into() } else { told.join(", ") }
 }

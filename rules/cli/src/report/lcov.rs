@@ -20,10 +20,13 @@ pub(crate) fn lcov(file: &str, ruleset: &Ruleset, coverage: &Coverage) -> String
     }
     let points = coverage.points(ruleset);
     let mut text = format!("TN:\nSF:{file}\n");
-    for (block, point) in points.iter().enumerate() {
-        // A pair of sides is one block of two branches; a rule that comes out one way is a block of its own.
-        let branch = points[..block].iter().rev().take_while(|other| other.span == point.span).count() % 2;
-        text += &format!("BRDA:{},{},{branch},{}\n", line(point.span.start), block - branch, point.hits);
+    // The sides of one operator are the branches of one block, and so are those of a rule.
+    let mut block = 0;
+    for of_one in points.chunk_by(|a, b| (a.rule, a.operator) == (b.rule, b.operator)) {
+        for (branch, point) in of_one.iter().enumerate() {
+            text += &format!("BRDA:{},{block},{branch},{}\n", line(point.span.start), point.hits);
+        }
+        block += of_one.len();
     }
     let hit = points.iter().filter(|point| point.hits != 0).count();
     text += &format!("BRF:{}\nBRH:{hit}\n", points.len());
