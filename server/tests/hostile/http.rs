@@ -56,6 +56,13 @@ impl Http {
         Some((status, head, String::from_utf8(body).unwrap()))
     }
 
+    /// The next so many bytes.
+    pub(crate) fn take(&mut self, bytes: usize) -> String {
+        let mut taken = vec![0; bytes];
+        self.stream.read_exact(&mut taken).unwrap();
+        String::from_utf8(taken).unwrap()
+    }
+
     /// Whether something has come, were it the end.
     pub(crate) fn is_answered(&self) -> bool {
         self.stream.set_nonblocking(true).unwrap();

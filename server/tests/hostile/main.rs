@@ -8,6 +8,7 @@ mod audit;
 mod connections;
 mod http;
 mod limits;
+mod long;
 mod metrics;
 mod peer;
 mod polling;

@@ -7,12 +7,16 @@ mod bounded;
 mod error;
 mod expected;
 mod format;
+mod incoming;
 mod leaf;
+mod members;
 mod name;
 mod object;
+mod outgoing;
 mod place;
 mod read;
 mod repair;
+mod scan;
 mod seeds;
 mod server_value;
 mod update;
@@ -22,6 +26,8 @@ mod write_draft;
 pub use bounded::{BoundedText, OverBound};
 pub use error::{Problem, ReadError};
 pub use format::{Compact, Pretty};
+pub use incoming::{UpdatePieces, ValuePieces};
+pub use outgoing::{JsonPieces, Top};
 pub use place::Place;
 pub use read::{
     ControlCharacters, NODES_MAX, ReadOptions, Reader, read_node, read_priority, read_update, read_value,

@@ -67,7 +67,9 @@ impl Expected for Content<'_> {
     }
 
     fn object<'de, A: MapAccess<'de>>(self, mut members: A) -> Result<Found, A::Error> {
-        let mut object = Object::new(self);
+        let Content { reader, levels } = self;
+        let mut open = Open::new(reader, levels);
+        let mut object = Object::resume(reader, &mut open);
         while let Some(name) = members.next_key_seed(NameSeed(&mut *object.reader))? {
             object.read_member(name, &mut members)?;
         }
@@ -75,7 +77,9 @@ impl Expected for Content<'_> {
     }
 
     fn array<'de, A: SeqAccess<'de>>(self, mut elements: A) -> Result<Found, A::Error> {
-        let mut object = Object::new(self);
+        let Content { reader, levels } = self;
+        let mut open = Open::new(reader, levels);
+        let mut object = Object::resume(reader, &mut open);
         let mut position = 0;
         while object.read_element(position, &mut elements)? {
             position += 1;
@@ -85,8 +89,13 @@ impl Expected for Content<'_> {
 }
 
 /// An object that is being read. Its children are what stands on the reader's stacks from `start` on.
-struct Object<'r> {
-    reader: &'r mut Reader,
+pub(super) struct Object<'r> {
+    pub(super) reader: &'r mut Reader,
+    open: &'r mut Open,
+}
+
+/// What is known of an object by now, beside its children.
+pub(super) struct Open {
     levels: usize,
     start: Start,
     /// The inner option is the member's value, null or not.
@@ -103,50 +112,55 @@ struct Start {
     absent: usize,
 }
 
-impl<'r> Object<'r> {
-    fn new(content: Content<'r>) -> Self {
-        let Content { reader, levels } = content;
+impl Open {
+    /// Nothing is read of it yet.
+    pub(super) const fn new(reader: &Reader, levels: usize) -> Self {
         let start =
             Start { nodes: reader.nodes.len(), drafts: reader.drafts.len(), absent: reader.absent.len() };
-        Self { reader, levels, start, value: None, priority: None, server_value: None }
+        Self { levels, start, value: None, priority: None, server_value: None }
+    }
+}
+
+impl<'r> Object<'r> {
+    /// Goes on where it was left.
+    pub(super) const fn resume(reader: &'r mut Reader, open: &'r mut Open) -> Self {
+        Self { reader, open }
     }
 
-    fn read_member<'de, A: MapAccess<'de>>(&mut self, name: Name, members: &mut A) -> Result<(), A::Error> {
-        if self.server_value.is_some() {
+    pub(super) fn read_member<'de, A: MapAccess<'de>>(
+        &mut self,
+        name: Name,
+        members: &mut A,
+    ) -> Result<(), A::Error> {
+        if self.open.server_value.is_some() {
             return Err(self.reader.refuse(Problem::ServerValueBeside { key: name.as_str().into() }));
         }
         match name {
             Name::Child(key) => self.read_child(key, members),
-            Name::Value if self.value.is_some() => Err(self.duplicate(VALUE)),
+            Name::Value if self.open.value.is_some() => Err(self.duplicate(VALUE)),
             Name::Value => {
-                self.value = Some(members.next_value_seed(Read(LeafValue(&mut *self.reader)))?);
+                self.open.value = Some(members.next_value_seed(Read(LeafValue(&mut *self.reader)))?);
                 Ok(())
             }
-            Name::Priority if self.priority.is_some() => Err(self.duplicate(PRIORITY)),
+            Name::Priority if self.open.priority.is_some() => Err(self.duplicate(PRIORITY)),
             Name::Priority => {
-                self.priority = Some(members.next_value_seed(Read(PriorityValue(&mut *self.reader)))?);
+                self.open.priority = Some(members.next_value_seed(Read(PriorityValue(&mut *self.reader)))?);
                 Ok(())
             }
             Name::ServerValue => {
                 if let Some(key) = self.any_key() {
                     return Err(self.reader.refuse(Problem::ServerValueBeside { key }));
                 }
-                self.server_value = Some(members.next_value_seed(Read(Operation(&mut *self.reader)))?);
+                self.open.server_value = Some(members.next_value_seed(Read(Operation(&mut *self.reader)))?);
                 Ok(())
             }
         }
     }
 
     fn read_child<'de, A: MapAccess<'de>>(&mut self, key: Key, members: &mut A) -> Result<(), A::Error> {
-        let Some(levels) = self.levels.checked_sub(1) else {
-            self.reader.leave(key);
-            return Err(self.too_deep());
-        };
-        self.reader.count()?;
+        let levels = self.begin_child(&key)?;
         match members.next_value_seed(Read(Content { reader: &mut *self.reader, levels })) {
-            Ok(Found::Nothing) => self.reader.absent.push(key),
-            Ok(Found::Node(node)) => self.reader.nodes.push((key, node)),
-            Ok(Found::Draft(draft)) => self.reader.drafts.push((key, *draft)),
+            Ok(found) => self.reader.keep(key, found),
             Err(error) => {
                 self.reader.leave(key);
                 return Err(error);
@@ -155,13 +169,36 @@ impl<'r> Object<'r> {
         Ok(())
     }
 
+    /// Makes room for a child: how many levels it may have below it.
+    pub(super) fn begin_child<E: de::Error>(&mut self, key: &Key) -> Result<usize, E> {
+        if self.open.server_value.is_some() {
+            return Err(self.reader.refuse(Problem::ServerValueBeside { key: key.as_str().into() }));
+        }
+        let Some(levels) = self.open.levels.checked_sub(1) else {
+            self.reader.leave(key.clone());
+            return Err(self.too_deep());
+        };
+        self.reader.count()?;
+        Ok(levels)
+    }
+
+    /// Makes room for an element that is an object or array.
+    pub(super) fn begin_element<E: de::Error>(&mut self, position: usize) -> Result<usize, E> {
+        let Some(levels) = self.open.levels.checked_sub(1) else {
+            self.reader.leave(Key::from_position(position));
+            return Err(self.too_deep());
+        };
+        self.reader.count()?;
+        Ok(levels)
+    }
+
     /// Whether there was one more.
-    fn read_element<'de, A: SeqAccess<'de>>(
+    pub(super) fn read_element<'de, A: SeqAccess<'de>>(
         &mut self,
         position: usize,
         elements: &mut A,
     ) -> Result<bool, A::Error> {
-        let Some(levels) = self.levels.checked_sub(1) else {
+        let Some(levels) = self.open.levels.checked_sub(1) else {
             let problem = Problem::TooDeep { levels_max: self.reader.depth_max() };
             return match elements.next_element_seed(Refuse(&mut *self.reader, problem)) {
                 Ok(element) => Ok(element.is_some()),
@@ -189,16 +226,16 @@ impl<'r> Object<'r> {
         error
     }
 
-    fn end<E: de::Error>(mut self) -> Result<Found, E> {
-        if let Some(value) = self.server_value {
+    pub(super) fn end<E: de::Error>(mut self) -> Result<Found, E> {
+        if let Some(value) = self.open.server_value {
             return Ok(Draft::leaf(Pending::Server(value), None).into());
         }
         if let Some(key) = self.sort() {
             return Err(self.duplicate(key.as_str()));
         }
-        self.reader.absent.truncate(self.start.absent);
-        let priority = self.priority.take().flatten();
-        match (self.value.take().flatten(), self.any_child()) {
+        self.reader.absent.truncate(self.open.start.absent);
+        let priority = self.open.priority.take().flatten();
+        match (self.open.value.take().flatten(), self.any_child()) {
             (Some(_), Some(child)) => {
                 let problem = Problem::ValueAndChildren { key: child.clone() };
                 Err(self.reader.refuse(problem))
@@ -210,7 +247,7 @@ impl<'r> Object<'r> {
 
     /// The inner node of the children that were read, which are sorted.
     fn inner(self, priority: Option<Pending<Priority>>) -> Found {
-        let Start { nodes, drafts, .. } = self.start;
+        let Start { nodes, drafts, .. } = self.open.start;
         let nodes = self.reader.nodes.drain(nodes..);
         if self.reader.drafts.len() == drafts {
             match priority {
@@ -230,9 +267,9 @@ impl<'r> Object<'r> {
 
     /// Brings the children into key order; a key that stands there twice, if any.
     fn sort(&mut self) -> Option<Key> {
-        let nodes = &mut self.reader.nodes[self.start.nodes..];
-        let drafts = &mut self.reader.drafts[self.start.drafts..];
-        let absent = &mut self.reader.absent[self.start.absent..];
+        let nodes = &mut self.reader.nodes[self.open.start.nodes..];
+        let drafts = &mut self.reader.drafts[self.open.start.drafts..];
+        let absent = &mut self.reader.absent[self.open.start.absent..];
         let within = sorted(nodes, |(key, _)| key);
         if drafts.is_empty() && absent.is_empty() {
             return within;
@@ -249,8 +286,8 @@ impl<'r> Object<'r> {
 
     /// The name of anything in the object.
     fn any_key(&self) -> Option<String> {
-        let child = || self.any_child().or_else(|| self.reader.absent[self.start.absent..].first());
-        let member = || match (&self.value, &self.priority) {
+        let child = || self.any_child().or_else(|| self.reader.absent[self.open.start.absent..].first());
+        let member = || match (&self.open.value, &self.open.priority) {
             (Some(_), _) => Some(VALUE.into()),
             (None, Some(_)) => Some(PRIORITY.into()),
             (None, None) => None,
@@ -259,8 +296,8 @@ impl<'r> Object<'r> {
     }
 
     fn any_child(&self) -> Option<&Key> {
-        let node = self.reader.nodes[self.start.nodes..].first().map(|(key, _)| key);
-        node.or_else(|| self.reader.drafts[self.start.drafts..].first().map(|(key, _)| key))
+        let node = self.reader.nodes[self.open.start.nodes..].first().map(|(key, _)| key);
+        node.or_else(|| self.reader.drafts[self.open.start.drafts..].first().map(|(key, _)| key))
     }
 
     fn duplicate<E: de::Error>(&mut self, key: &str) -> E {

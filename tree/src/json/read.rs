@@ -5,6 +5,7 @@
 //! errors but texts, and a person needs more than that.
 
 use super::error::{Problem, ReadError};
+use super::object::Found;
 use super::place::Place;
 use super::repair::repair_surrogates;
 use super::seeds::{NodeSeed, PrioritySeed, UpdateSeed, ValueSeed};
@@ -186,6 +187,23 @@ impl Reader {
     /// [`Problem::Syntax`], or [`Problem::Shape`] if it was refused by whoever reads around the values. O(length).
     pub fn error(self, error: &serde_json::Error, text: &str) -> ReadError {
         ReadError::new(self.problem, self.trail.into_iter().rev().collect(), error, text)
+    }
+
+    /// From now on there may be so many nodes, if there could not be more before.
+    pub(super) const fn allow_nodes(&mut self, nodes_max: usize) {
+        if self.options.nodes_max < nodes_max {
+            self.nodes_left += nodes_max - self.options.nodes_max;
+            self.options.nodes_max = nodes_max;
+        }
+    }
+
+    /// Keeps what was read as a child of the object that is being read.
+    pub(super) fn keep(&mut self, key: Key, found: Found) {
+        match found {
+            Found::Nothing => self.absent.push(key),
+            Found::Node(node) => self.nodes.push((key, node)),
+            Found::Draft(draft) => self.drafts.push((key, *draft)),
+        }
     }
 
     pub(super) const fn depth_max(&self) -> usize {

@@ -17,10 +17,10 @@ use std::fmt;
 
 /// An update before it is known where it belongs: in a message the place may come after the values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct UpdateParts(Vec<(RelativePath, To)>);
+pub struct UpdateParts(pub(super) Vec<(RelativePath, To)>);
 
 #[derive(Clone, Debug, PartialEq)]
-enum To {
+pub(super) enum To {
     Value(Option<Draft>),
     Priority(Option<Pending<Priority>>),
 }
@@ -61,21 +61,49 @@ impl Parts<'_> {
         target: &Target<RelativePath>,
         members: &mut A,
     ) -> Result<To, A::Error> {
-        // Each key of its path is a node, where nothing is by now.
-        for _ in 0..target.path.keys().len().max(1) {
-            self.0.count()?;
-        }
         match target.part {
-            Part::Priority => members.next_value_seed(Read(PriorityValue(&mut *self.0))).map(To::Priority),
+            Part::Priority => {
+                self.count(&target.path)?;
+                members.next_value_seed(Read(PriorityValue(&mut *self.0))).map(To::Priority)
+            }
             Part::Value => {
-                let levels_max = self.0.depth_max();
-                let Some(levels) = levels_max.checked_sub(target.path.keys().len()) else {
-                    return Err(self.0.refuse(Problem::TooDeep { levels_max }));
-                };
+                let levels = self.begin_part(&target.path)?;
                 let content = Content { reader: &mut *self.0, levels };
                 members.next_value_seed(Read(content)).map(|found| To::Value(found.into()))
             }
         }
+    }
+
+    /// Each key of a path is a node, where nothing is by now.
+    fn count<E: de::Error>(&mut self, path: &RelativePath) -> Result<(), E> {
+        (0..path.keys().len().max(1)).try_for_each(|_| self.0.count())
+    }
+
+    /// Makes room for a value: how many levels it may have below it.
+    pub(super) fn begin_part<E: de::Error>(&mut self, path: &RelativePath) -> Result<usize, E> {
+        self.count(path)?;
+        let levels_max = self.0.depth_max();
+        levels_max
+            .checked_sub(path.keys().len())
+            .ok_or_else(|| self.0.refuse(Problem::TooDeep { levels_max }))
+    }
+
+    /// Reads the parts that a text has.
+    pub(super) fn read_into<'de, A: MapAccess<'de>>(
+        mut self,
+        parts: &mut Vec<(RelativePath, To)>,
+        mut members: A,
+    ) -> Result<(), A::Error> {
+        while let Some(target) = members.next_key_seed(TargetSeed(&mut *self.0))? {
+            match self.read_part(&target, &mut members) {
+                Ok(to) => parts.push((target.path, to)),
+                Err(error) => {
+                    target.path.keys().iter().rev().for_each(|key| self.0.leave(key.clone()));
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -94,17 +122,9 @@ impl Expected for Parts<'_> {
         Err(self.no_object(in_words(&value)))
     }
 
-    fn object<'de, A: MapAccess<'de>>(mut self, mut members: A) -> Result<UpdateParts, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, members: A) -> Result<UpdateParts, A::Error> {
         let mut parts = Vec::new();
-        while let Some(target) = members.next_key_seed(TargetSeed(&mut *self.0))? {
-            match self.read_part(&target, &mut members) {
-                Ok(to) => parts.push((target.path, to)),
-                Err(error) => {
-                    target.path.keys().iter().rev().for_each(|key| self.0.leave(key.clone()));
-                    return Err(error);
-                }
-            }
-        }
+        self.read_into(&mut parts, members)?;
         Ok(UpdateParts(parts))
     }
 
@@ -115,7 +135,7 @@ impl Expected for Parts<'_> {
 
 /// A key of an update. It must lead somewhere: `""` is a name that somebody forgot to fill in, and with null it would
 /// delete everything.
-struct TargetSeed<'r>(&'r mut Reader);
+pub(super) struct TargetSeed<'r>(pub(super) &'r mut Reader);
 
 impl<'de> DeserializeSeed<'de> for TargetSeed<'_> {
     type Value = Target<RelativePath>;

@@ -89,7 +89,7 @@ impl Serialize for Json<'_> {
 impl<'a> Json<'a> {
     /// How long the array is that stands for this node, if one does (wire reference 7.2): every key is a position, and
     /// more than half of the places up to the highest are taken.
-    fn array_len(self, node: &Node) -> Option<usize> {
+    pub(super) fn array_len(self, node: &Node) -> Option<usize> {
         let shows_priority = node.priority().is_some() || node.has_prioritized_children();
         if !self.form.arrays || (self.form.priorities && shows_priority) {
             return None;

@@ -7,6 +7,7 @@ mod hashes;
 mod limits;
 mod numbers;
 mod pending;
+mod pieces;
 mod properties;
 mod surrogates;
 mod writing;

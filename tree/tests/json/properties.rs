@@ -30,7 +30,7 @@ fn arb_priority() -> impl Strategy<Value = Option<Priority>> {
     ]
 }
 
-fn arb_node() -> impl Strategy<Value = Node> {
+pub(super) fn arb_node() -> impl Strategy<Value = Node> {
     let scalar = prop_oneof![
         any::<bool>().prop_map(Scalar::Bool),
         arb_number().prop_map(Scalar::Number),
@@ -68,7 +68,7 @@ fn arb_json() -> impl Strategy<Value = String> {
 }
 
 /// A text with some bytes exchanged for such as matter to JSON.
-fn arb_damaged_json() -> impl Strategy<Value = String> {
+pub(super) fn arb_damaged_json() -> impl Strategy<Value = String> {
     let damage = (any::<prop::sample::Index>(), select(&b"{}[],:\"\\ud8c0-+.e1 ntf/'\0"[..]));
     (arb_json(), vec(damage, 0..3)).prop_map(|(text, damages)| {
         let mut bytes = text.into_bytes();

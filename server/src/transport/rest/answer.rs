@@ -1,18 +1,17 @@
 //! What is answered, and how it is spelled.
 
+use super::outgoing::{ANSWER_BYTES_MAX, Spelled as Text, spell};
 use super::params::Params;
 use super::refused::Refused;
-use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
+use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use hearth_tree::{BoundedText, Compact, Form, Json, Key, Node, OverBound, Pretty};
+use hearth_tree::{BoundedText, Compact, Form, Json, JsonPieces, Key, Node, OverBound, Pretty, Top};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 pub(super) const NO_CACHE: &str = "no-cache";
 
-/// Largest answer (rest reference 7.5).
-const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Longest name of a JSONP function.
 const CALLBACK_CHARS_MAX: usize = 128;
 
@@ -92,31 +91,39 @@ impl Style {
             None => "application/json; charset=utf-8",
             Some(_) => "application/javascript; charset=utf-8",
         };
-        let Ok(body) = self.body(shown) else {
+        let Ok(text) = self.text(shown) else {
             return Refused::bad(
                 "Data requested exceeds the maximum size that can be accessed with a single request.",
             )
             .into_response();
         };
         let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, NO_CACHE)];
-        let mut response = (status, headers, body).into_response();
+        let mut response = match text {
+            Text::Whole(text) => (status, headers, text).into_response(),
+            Text::Pieces(bytes, body) => {
+                let length = [(CONTENT_LENGTH, HeaderValue::from(bytes))];
+                (status, headers, length, body).into_response()
+            }
+        };
         if let Some(name) = self.download.as_deref().and_then(attachment) {
             response.headers_mut().insert(CONTENT_DISPOSITION, name);
         }
         response
     }
 
-    fn body(&self, shown: &Shown) -> Result<Vec<u8>, OverBound> {
-        let mut body = BoundedText::up_to(ANSWER_BYTES_MAX);
-        if let Some(name) = &self.callback {
-            // The comment keeps the start of the script out of the hands of whoever chose the name.
-            body.append(format!("/**/{name}(").as_bytes())?;
+    fn text(&self, shown: &Shown) -> Result<Text, OverBound> {
+        // The comment keeps the start of the script out of the hands of whoever chose the name.
+        let begin = self.callback.as_ref().map_or_else(Vec::new, |name| format!("/**/{name}(").into_bytes());
+        let end: &[u8] = if self.callback.is_some() { b");" } else { b"" };
+        let is_pretty = self.print == Print::Pretty;
+        if let Some(top) = shown.top() {
+            return spell(begin, JsonPieces::new(top, self.form, is_pretty), end);
         }
-        shown.append_to(&mut body, self.form, self.print == Print::Pretty)?;
-        if self.callback.is_some() {
-            body.append(b");")?;
-        }
-        Ok(body.into_bytes())
+        let mut text = BoundedText::up_to(ANSWER_BYTES_MAX);
+        text.append(&begin)?;
+        shown.append_to(&mut text, self.form, is_pretty)?;
+        text.append(end)?;
+        Ok(Text::Whole(text.into_bytes()))
     }
 }
 
@@ -139,6 +146,17 @@ fn attachment(name: &str) -> Option<HeaderValue> {
 }
 
 impl Shown {
+    /// What of it may be long.
+    fn top(&self) -> Option<Top> {
+        match self {
+            Self::Node(node) => Some(Top::Node(node.clone())),
+            Self::Window(node) if is_list(node) => Some(Top::Node(Some(node.clone()))),
+            Self::Window(node) => Some(Top::Children(node.clone())),
+            Self::Parts(parts) => Some(Top::Members(parts.clone())),
+            Self::Empty | Self::Keys(_) | Self::True | Self::Name(_) => None,
+        }
+    }
+
     /// Appends the JSON text. O(nodes), at most what finds room.
     pub(super) fn append_to(
         &self,
@@ -149,6 +167,11 @@ impl Shown {
         let shown = Spelled { shown: self, form };
         if pretty { text.append_json(&shown, Pretty::default()) } else { text.append_json(&shown, Compact) }
     }
+}
+
+/// A list's first children are a list; others would only be hidden behind as many nulls.
+fn is_list(window: &Node) -> bool {
+    window.child(&Key::from_position(0)).is_some()
 }
 
 struct Spelled<'a> {
@@ -162,8 +185,7 @@ impl Serialize for Spelled<'_> {
         let mut members = match self.shown {
             Shown::Node(node) => return json(node.as_ref()).serialize(serializer),
             Shown::True => return serializer.serialize_bool(true),
-            // A list's first children are a list; others would only be hidden behind as many nulls.
-            Shown::Window(node) if node.child(&Key::from_position(0)).is_some() => {
+            Shown::Window(node) if is_list(node) => {
                 return json(Some(node)).serialize(serializer);
             }
             Shown::Window(_) | Shown::Empty | Shown::Keys(_) | Shown::Name(_) | Shown::Parts(_) => {

@@ -6,8 +6,8 @@
 
 use super::answer::{NO_CACHE, Print, etag_header};
 use super::exchange::{Done, Exchange};
+use super::incoming::read_body;
 use super::refused::Refused;
-use super::write::read_body;
 use super::{Asked, Server, apart};
 use crate::database::Database;
 use crate::say::say;

@@ -3,6 +3,7 @@
 use super::answer::{Shown, Style};
 use super::conditions::{Conditions, NULL_ETAG, Tag, etag_of};
 use super::exchange::{Done, Exchange};
+use super::incoming::{Arriving, Begun, Reading};
 use super::read::{is_quick, leaf};
 use super::refused::Refused;
 use super::{Asked, Server, apart};
@@ -11,25 +12,16 @@ use crate::connection::REQUEST_NODES_MAX;
 use crate::log::WRITE_BYTES_MIN;
 use crate::study::Study;
 use axum::body::Body;
-use axum::http::header::CONTENT_LENGTH;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
-use futures_util::StreamExt;
 use hearth_engine::{Act, Refusal};
 use hearth_tree::{
     Assigned, Assignment, DEPTH_MAX, Key, NODES_MAX, Node, Part, Path, Pending, Query, ReadOptions, Snapshot,
     Target, Write, read_priority, read_update, read_value,
 };
-use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
 
-/// Largest body (rest reference 7.5).
-const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// A body that takes longer to read is read where nobody waits.
 const BODY_BYTES_QUICK: usize = 64 * 1024;
-/// How long so much of a body may take: nobody holds a body in memory by adding a byte now and then.
-const PART: Duration = Duration::from_secs(60);
-const PART_BYTES: usize = 64 * 1024;
 
 /// A method that writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +33,12 @@ pub(super) enum Method {
 }
 
 /// What is written, and what of it is told.
-struct Plan {
-    write: Write,
-    told: Told,
+pub(super) struct Plan {
+    pub(super) write: Write,
+    pub(super) told: Told,
 }
 
-enum Told {
+pub(super) enum Told {
     /// What was written.
     Value,
     /// That nothing is there.
@@ -75,7 +67,8 @@ pub(super) async fn answer(
             (Plan { write: write.clone(), told: Told::Nothing }, write)
         }
         Method::Put | Method::Patch | Method::Post => {
-            let body = read_body(&asked.headers, body).await?;
+            let mut arriving = Arriving::new(&asked.headers, body)?;
+            let begun = arriving.begin(WRITE_BYTES_MIN).await?;
             let child = match method {
                 Method::Post => Some(server.databases.new_push_id(now_ms()).map_err(|error| {
                     Refused::new(StatusCode::INTERNAL_SERVER_ERROR, format!("no push id: {error}"))
@@ -83,13 +76,29 @@ pub(super) async fn answer(
                 Method::Put | Method::Patch | Method::Delete => None,
             };
             let target = asked.target.clone();
-            body_bytes = body.len();
-            let plan = move || {
-                let plan = plan(method, target, child, &body)?;
-                let write = plan.write.clone();
-                Ok((plan, write))
+            let plan = match begun {
+                Begun::Longer(begun) if target.part == Part::Value => {
+                    let reading = match method {
+                        Method::Patch => Reading::update(target.path),
+                        Method::Put | Method::Post | Method::Delete => Reading::value(target, child)?,
+                    };
+                    let plan = arriving.plan(reading, begun).await?;
+                    body_bytes = arriving.bytes();
+                    plan
+                }
+                Begun::Longer(begun) => {
+                    let body = arriving.whole(begun).await?;
+                    body_bytes = body.len();
+                    apart(move || plan(method, target, child, &body)).await?
+                }
+                Begun::Whole(body) => {
+                    body_bytes = body.len();
+                    let plan = move || plan(method, target, child, &body);
+                    if body_bytes <= BODY_BYTES_QUICK { plan()? } else { apart(plan).await? }
+                }
             };
-            if body_bytes <= BODY_BYTES_QUICK { plan()? } else { apart(plan).await? }
+            let write = plan.write.clone();
+            (plan, write)
         }
     };
     let is_short = body_bytes <= BODY_BYTES_QUICK;
@@ -183,40 +192,6 @@ fn check(method: Method, asked: &Asked) -> Result<(), Refused> {
     }
 }
 
-/// The whole body. Its type is passed over: clients send any.
-pub(super) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refused> {
-    let too_large = || {
-        let text = format!("Payload is too large: a request may have {BODY_BYTES_MAX} bytes");
-        Refused::new(StatusCode::PAYLOAD_TOO_LARGE, text)
-    };
-    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if length.is_some_and(|length| BODY_BYTES_MAX < length) {
-        return Err(too_large());
-    }
-    let mut bytes = Vec::new();
-    let mut pieces = body.into_data_stream();
-    let (mut until, mut enough) = (Instant::now() + PART, PART_BYTES);
-    loop {
-        let piece = timeout_at(until, pieces.next()).await;
-        let piece = piece
-            .map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come"))?;
-        match piece {
-            None if bytes.is_empty() => return Err(Refused::bad("Error: No data supplied.")),
-            None => return Ok(bytes),
-            Some(piece) => {
-                let piece = piece.map_err(|error| Refused::bad(error.to_string()))?;
-                if BODY_BYTES_MAX < bytes.len() + piece.len() {
-                    return Err(too_large());
-                }
-                bytes.extend_from_slice(&piece);
-                if enough <= bytes.len() {
-                    (until, enough) = (Instant::now() + PART, bytes.len() + PART_BYTES);
-                }
-            }
-        }
-    }
-}
-
 fn plan(method: Method, target: Target, child: Option<Key>, body: &[u8]) -> Result<Plan, Refused> {
     if method == Method::Patch {
         // The command line tools delete like this.
@@ -233,25 +208,34 @@ fn plan(method: Method, target: Target, child: Option<Key>, body: &[u8]) -> Resu
         let write = Write::Set(Assignment::priority(target.path, priority));
         return Ok(Plan { write, told: Told::Value });
     }
-    let too_deep = |text: String| Refused::bad(format!("Invalid path: {text}"));
-    let (at, told) = match child {
-        Some(key) => {
-            let at = target.path.child(&key).map_err(|error| too_deep(error.to_string()))?;
-            (at, Told::Name(key))
-        }
-        None => (target.path, Told::Value),
-    };
+    let (at, told) = place_of(target, child)?;
     let options = ReadOptions { depth_max: DEPTH_MAX - at.keys().len(), ..options(body) };
     let value = read_value(body, &options).map_err(|error| Refused::of_value(&error))?;
-    let assignment = Assignment::value(at, value).map_err(|error| too_deep(error.to_string()))?;
+    let assignment =
+        Assignment::value(at, value).map_err(|error| Refused::bad(format!("Invalid path: {error}")))?;
     Ok(Plan { write: Write::Set(assignment), told })
+}
+
+/// Where a value is written, and what is told of it: there, or as a child.
+pub(super) fn place_of(target: Target, child: Option<Key>) -> Result<(Path, Told), Refused> {
+    match child {
+        None => Ok((target.path, Told::Value)),
+        Some(key) => {
+            let at = target.path.child(&key);
+            let at = at.map_err(|error| Refused::bad(format!("Invalid path: {error}")))?;
+            Ok((at, Told::Name(key)))
+        }
+    }
 }
 
 /// What a body may hold: as many nodes as a message over the socket, and more in one that is so long that it has 16 bytes
 /// for each. So what a body makes of memory is bounded by its length, not by the longest that is taken.
+pub(super) fn nodes_max(body_bytes: usize) -> usize {
+    REQUEST_NODES_MAX.max(body_bytes / 16).min(NODES_MAX)
+}
+
 fn options(body: &[u8]) -> ReadOptions {
-    let nodes_max = REQUEST_NODES_MAX.max(body.len() / 16).min(NODES_MAX);
-    ReadOptions { nodes_max, ..ReadOptions::default() }
+    ReadOptions { nodes_max: nodes_max(body.len()), ..ReadOptions::default() }
 }
 
 /// The write that leaves nothing at a place.
@@ -322,33 +306,4 @@ async fn stale(asked: &Asked, tree: &Snapshot) -> Result<Response, Refused> {
         Ok(style.respond(StatusCode::PRECONDITION_FAILED, &Shown::Node(node), Some(&etag)))
     };
     if is_quick { respond() } else { apart(respond).await }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use axum::body::Bytes;
-    use futures_util::stream;
-    use std::convert::Infallible;
-    use tokio::time::sleep;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_body_that_trickles_is_given_up() {
-        for (piece_bytes, pause_s, expected) in [
-            (1, 5, None),
-            (1, 7, Some(StatusCode::REQUEST_TIMEOUT)),
-            (1, 61, Some(StatusCode::REQUEST_TIMEOUT)),
-            (PART_BYTES, 59, None),
-            (PART_BYTES / 2, 29, None),
-            (PART_BYTES / 2, 31, Some(StatusCode::REQUEST_TIMEOUT)),
-        ] {
-            let pieces = stream::iter(0..10).then(move |_| async move {
-                sleep(Duration::from_secs(pause_s)).await;
-                Ok::<_, Infallible>(Bytes::from(vec![b'1'; piece_bytes]))
-            });
-            let read = read_body(&HeaderMap::new(), Body::from_stream(pieces)).await;
-            let found = read.err().map(|refused| refused.status);
-            assert_eq!(found, expected, "{piece_bytes} bytes every {pause_s} s");
-        }
-    }
 }

@@ -1,0 +1,117 @@
+//! Long bodies and answers: their text is never in memory as a whole, and what breaks off leaves nothing.
+
+use crate::check;
+use crate::http::Http;
+use crate::server::Running;
+
+/// So much text that says next to nothing.
+const SPACES_MB: usize = 120;
+
+#[test]
+fn who_sends_much_text_takes_memory_for_what_it_says() {
+    check("spaces", 60, |_, server| {
+        let mut http = Http::connect(&server.address);
+        let spaces = " ".repeat(1_000_000);
+        for (start, begin, member, end) in [
+            ("PUT /a.json", "{\"b\": [", "null, ", "1]}"),
+            ("PATCH /a.json", "{\"c\": 1,", "", "\"d/e\": 2}"),
+        ] {
+            let length = begin.len() + SPACES_MB * (spaces.len() + member.len()) + end.len();
+            http.send(&format!("{start}?print=silent"), &format!("Content-Length: {length}\r\n"));
+            http.send_bytes(begin.as_bytes());
+            for _ in 0..SPACES_MB {
+                http.send_bytes(spaces.as_bytes());
+                http.send_bytes(member.as_bytes());
+            }
+            http.send_bytes(end.as_bytes());
+            assert_eq!(http.answer().map(|answer| answer.0), Some(204), "{start}");
+        }
+        let expected = format!("{{\"b\":{{\"{SPACES_MB}\":1}},\"c\":1,\"d\":{{\"e\":2}}}}");
+        assert_eq!(http.ask("GET /a.json", ""), (200, expected));
+    });
+}
+
+/// Ten megabytes, of which every byte takes six in an answer.
+fn put_escapes(http: &mut Http) {
+    let texts: Vec<_> =
+        (0..10_000).map(|at| format!("\"k{at:05}\":\"{}\"", "\\u0001".repeat(1_000))).collect();
+    let body = format!("{{{}}}", texts.join(","));
+    http.send("PUT /a.json?print=silent", &format!("Content-Length: {}\r\n", body.len()));
+    http.send_bytes(body.as_bytes());
+    assert_eq!(http.answer().unwrap().0, 204);
+}
+
+#[test]
+fn who_takes_an_answer_slowly_holds_a_little_of_it() {
+    check("answers of 60 MB to 20 clients that do not take them", 110, |_, server| {
+        put_escapes(&mut Http::connect(&server.address));
+        let mut slow: Vec<_> = (0..20).map(|_| Http::connect(&server.address)).collect();
+        for http in &mut slow {
+            http.send("GET /a.json", "");
+            http.read_until("{\"k00000\":\"").expect("it begins");
+        }
+        // One of them takes all of it after all, and a new one, too.
+        let rest = 60_000_000 + 10_000 * "\"k00000\":\"\",".len() + 1 - "{\"k00000\":\"".len();
+        assert!(slow[7].take(rest).ends_with("\\u0001\"}"));
+        let (status, text) = Http::connect(&server.address).ask("GET /a.json?print=pretty", "");
+        assert_eq!((status, text.matches("\\u0001").count()), (200, 10_000_000));
+    });
+}
+
+/// An object of messages that is longer than what is read at once.
+fn messages() -> String {
+    let message = |at: usize| {
+        format!("\"m{at:06}\":{{\"at\":{at},\"text\":\"message number {at}, \\u00e9\\ud83d\\ude00\"}}")
+    };
+    let messages: Vec<_> = (0..60_000).map(message).collect();
+    format!("{{{}}}", messages.join(","))
+}
+
+#[test]
+fn a_long_body_is_kept_whole_or_not_at_all() {
+    let server = Running::start();
+    let mut http = Http::connect(&server.address);
+    let long = messages();
+    assert!(3_000_000 < long.len(), "{}", long.len());
+    let spelled = long.replace("\\u00e9", "é").replace("\\ud83d\\ude00", "\u{1F600}");
+    assert!(http.ask("PUT /a.json", &long) == (200, spelled.clone()), "what is told is not what was written");
+    assert!(http.ask("GET /a.json", "") == (200, spelled.clone()));
+    let (status, head, pretty) = {
+        http.send("GET /a.json?print=pretty", "");
+        http.answer_with_head().unwrap()
+    };
+    assert!(status == 200 && head.contains("content-type: application/json"), "{head}");
+    assert!(pretty.starts_with("{\n  \"m000000\" : {\n    \"at\" : 0,") && pretty.ends_with("\n  }\n}"));
+    let (_, script) = http.ask("GET /a.json?callback=f", "");
+    assert!(script == format!("/**/f({spelled});"));
+    let patch = format!("{{\"b/c\":{long},\"d\":{{\".sv\":\"timestamp\"}}}}");
+    assert_eq!(http.ask("PATCH /.json?print=silent", &patch).0, 204);
+    assert!(http.ask("GET /b/c.json", "") == (200, spelled.clone()));
+    let (status, name) = http.ask("POST /l.json", &long);
+    assert_eq!(status, 200, "{name}");
+    let name = name.split('"').nth(3).unwrap().to_owned();
+    assert!(http.ask(&format!("GET /l/{name}.json"), "") == (200, spelled.clone()));
+    // What is wrong at the end is found there, and nothing of it is kept.
+    let cut = &long[..long.len() - 1];
+    for (method, end, expected) in [
+        ("PUT", ",\"m000007\":1}", "key `m000007` stands twice in one object"),
+        ("PUT", ",\"a$\":1}", "couldn't parse key beginning at 1:"),
+        ("PUT", ",\"a\":tru}", "Reading stopped at line 1, column "),
+        ("PUT", "", "Reading stopped at line 1, column "),
+        ("PUT", ",\"a\":{\".value\":[1]}}", "`.value` must be true, false, a number"),
+        ("PATCH", ",\"m000007/at\":1}", "cannot be written together"),
+        ("PATCH", ",\"x/#\":1}", "couldn't parse key beginning at 1:"),
+        ("POST", ",\"a\":tru}", "Reading stopped at line 1, column "),
+    ] {
+        let (status, text) = http.ask(&format!("{method} /a.json"), &format!("{cut}{end}"));
+        assert!(status == 400 && text.contains(expected), "{method} {end}: {status} {text}");
+    }
+    for sent in [cut.len() / 2, cut.len() - 1] {
+        let mut other = Http::connect(&server.address);
+        other.send("PUT /a.json", &format!("Content-Length: {}\r\n", long.len()));
+        other.send_bytes(&long.as_bytes()[..sent]);
+        drop(other);
+    }
+    assert!(http.ask("GET /a.json", "") == (200, spelled));
+    assert_eq!(http.ask("GET /.json?shallow=true", "").1.matches("true").count(), 4);
+}
