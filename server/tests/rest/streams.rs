@@ -126,6 +126,52 @@ fn a_stream_that_is_read_late_ends_where_the_writes_did() {
 }
 
 #[test]
+fn a_stream_leaves_behind_what_it_was_asked_to() {
+    let server = Running::start();
+    let admin = |path: &str, body: &Value| {
+        let answer = Ask::new("PUT", path).by_owner().with_body(body).send(&server.address);
+        assert_eq!(answer.map(|answer| answer.status).ok(), Some(200), "{path} {body}");
+    };
+    let is_open = json!("root.child('door').val() !== 'shut'");
+    let rules = json!({".read": true, "open": {".write": is_open}, "mark": {".write": true}});
+    admin("/.settings/rules.json", &json!({"rules": rules}));
+    let mut watch = open(&server, "/.json", &[]);
+    assert_eq!(watch.next_event().ok(), Some(event("put", "/", &Value::Null)));
+    // What it is to leave behind, whether the door is shut meanwhile, how it is answered, and what comes of it.
+    let away = [("/open/a", json!("away")), ("/open/b/c", json!(1))];
+    let only_mark = [("/mark", json!(2))];
+    for (report, on_close, is_shut, status, made) in [
+        ("R065", json!({"open/a": "away", "/open/b/c": {".sv": {"increment": 1}}}), false, 200, &away[..]),
+        // Judged again when it is made, and each place by itself where not all are allowed.
+        ("R065", json!({"open/a": "late", "mark": 2}), true, 200, &only_mark),
+        ("R065", json!({"closed": 1}), false, 401, &[]),
+        ("R065", json!({"open": 1, "open/a": 2}), false, 400, &[]),
+        ("R065", json!({"open/a$": 2}), false, 400, &[]),
+        ("R065", json!("away"), false, 400, &[]),
+    ] {
+        let data = json!({"row": on_close.to_string()});
+        admin("/.json", &data);
+        // Nothing has come of the row before but what was expected.
+        assert_eq!(watch.next_event().ok(), Some(event("put", "/", &data)), "{report}");
+        let mut stream = open(&server, "/elsewhere.json", &[("onClose", &on_close.to_string())]);
+        assert_eq!(stream.status, status, "{report} {on_close}");
+        if status == 200 {
+            assert_eq!(stream.next_event().ok(), Some(event("put", "/", &Value::Null)), "{report}");
+        }
+        if is_shut {
+            admin("/door.json", &json!("shut"));
+            assert_eq!(watch.next_event().ok(), Some(event("put", "/door", &json!("shut"))), "{report}");
+        }
+        drop(stream);
+        for (path, value) in made {
+            assert_eq!(watch.next_event().ok(), Some(event("put", path, value)), "{report} {on_close}");
+        }
+    }
+    let read = Ask::new("GET", "/open.json").with_query("onClose", "{}").send(&server.address);
+    assert_eq!(read.map(|answer| answer.status).ok(), Some(400), "nothing would be left behind");
+}
+
+#[test]
 fn a_stream_that_cannot_be_is_refused_as_any_request() {
     let server = Running::start();
     for (path, query, status) in [

@@ -12,6 +12,7 @@ mod identity;
 mod incoming;
 mod inspect;
 mod keys;
+mod on_close;
 mod outgoing;
 mod params;
 mod place;
@@ -90,10 +91,12 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
         }
         Place::Inspection(name) => return inspect::answer(server, name, &parts, &asked.at(())).await,
     };
-    match method_of(&parts.method, &asked)? {
-        None if stream::is_asked_for(&asked.headers) && parts.method == Method::GET => {
-            stream::open(server, asked).await
-        }
+    let method = method_of(&parts.method, &asked)?;
+    if method.is_none() && stream::is_asked_for(&asked.headers) && parts.method == Method::GET {
+        return stream::open(server, asked).await;
+    }
+    on_close::needs_stream(&asked)?;
+    match method {
         None => read::answer(server, &asked).await,
         Some(method) => write::answer(server, method, &asked, body).await,
     }

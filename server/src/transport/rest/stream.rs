@@ -2,6 +2,7 @@
 
 use super::events::{AUTH_REVOKED, CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, append_news};
 use super::keys::KeysTold;
+use super::on_close::{Leaving, on_close_of};
 use super::query::wanted_of;
 use super::refused::Refused;
 use super::{Asked, Server, read};
@@ -16,7 +17,7 @@ use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Answer, Delivery, Identity, Item, Listen, ListenRefusal, Push, SessionId, Tag, Ticket};
-use hearth_tree::{BoundedText, OverBound, Part, Path};
+use hearth_tree::{BoundedText, OverBound, Part, Path, Write};
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
@@ -55,6 +56,10 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let wanted = wanted_of(&asked.params)?;
     let database = server.databases.find(&asked.namespace).await?;
     server.databases.limiter().read(&asked.who(&database), &asked.target.path)?;
+    let on_close = on_close_of(&asked)?;
+    if let Some(write) = &on_close {
+        server.databases.limiter().write(&asked.who(&database), write)?;
+    }
     // When the stream begins to listen, rules are asked once more.
     read::judge(&database, &database.published(), &asked, &wanted, read::Verdict::First)?;
     let is_query = !wanted.query.is_everything();
@@ -83,7 +88,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
         Stream { databases, database, peer, session, told, deliveries, is_lagging, pieces, silence, stay };
     let expiry = Expiry::new(asked.expires_ms);
     tokio::spawn(async move {
-        if stream.serve(asked.identity, &expiry, outbox, listen, begun).await.is_err() {
+        if stream.serve(asked.identity, &expiry, outbox, (on_close, listen), begun).await.is_err() {
             tracing::debug!("an event stream ended with the server");
         }
     });
@@ -138,16 +143,33 @@ impl Stream {
         identity: Identity,
         expiry: &Expiry,
         outbox: Outbox,
-        listen: Listen,
+        (on_close, listen): (Option<Write>, Listen),
         begun: Begun,
     ) -> Result<(), Stopped> {
         self.database.open(self.session, identity.clone(), outbox).await?;
+        let is_armed = on_close.is_some();
+        if let Some(write) = on_close
+            && let Err(refusal) = self.leaving().arm(identity.clone(), write).await?
+        {
+            if begun.send(Err(Refused::of_write(&refusal))).is_err() {
+                tracing::debug!("who asked for a stream has gone before it was refused");
+            }
+            return self.database.tell(self.session, SessionMessage::Close).await;
+        }
         self.database.tell(self.session, SessionMessage::Listen(LISTEN, Box::new(listen))).await?;
         let present = self.database.meters_of_server().enter(Transport::Stream);
         let served = self.run(&identity, begun, expiry).await;
         drop(present);
+        if is_armed {
+            self.leaving().make(identity).await?;
+        }
         self.database.tell(self.session, SessionMessage::Close).await?;
         served
+    }
+
+    fn leaving(&mut self) -> Leaving<'_> {
+        let Self { database, session, deliveries, .. } = self;
+        Leaving { database, session: *session, deliveries }
     }
 
     /// Serves until the client goes, may no longer read, or takes nothing; until it is not proved any more who it is; or the
