@@ -92,6 +92,49 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// Tokens that are counted: a bucket begins full, gets one back each so many milliseconds, and never has more than fit.
+    struct Naive {
+        each_ms: u64,
+        burst: u64,
+        /// A token is as many of these as milliseconds that it takes to come back.
+        parts: u64,
+        last_ms: u64,
+    }
+
+    impl Naive {
+        fn take(&mut self, now_ms: u64, count: u64) -> bool {
+            self.parts = (self.parts + now_ms - self.last_ms).min(self.burst * self.each_ms);
+            self.last_ms = now_ms;
+            let is_there = count * self.each_ms <= self.parts;
+            if is_there {
+                self.parts -= count * self.each_ms;
+            }
+            is_there
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_let_through_is_what_counted_tokens_let_through(
+            each_ms in 1..50_u64,
+            burst in 1..8_u64,
+            asked in vec((0..100_u64, 0..4_u64), 0..80),
+        ) {
+            let mut buckets = Buckets::up_to(4);
+            let mut naive = Naive { each_ms, burst, parts: burst * each_ms, last_ms: 0 };
+            let mut now_ms = 0;
+            for (later_ms, count) in asked {
+                now_ms += later_ms;
+                let time = Duration::from_millis;
+                let draw = Draw { bucket: 1, cost: time(count * each_ms), whole: time(burst * each_ms) };
+                let taken = buckets.take(time(now_ms), &[draw]).is_ok();
+                prop_assert_eq!(taken, naive.take(now_ms, count), "{} at {} ms", count, now_ms);
+            }
+        }
+    }
 
     fn draw(bucket: u64, count: u32, per_second: u32, burst: u32) -> Draw {
         let second = Duration::from_secs(1);

@@ -250,3 +250,12 @@ fn mistakes_are_told_with_their_places() {
         assert_eq!(found, expected, "{file}");
     }
 }
+
+#[test]
+fn what_the_documentation_shows_can_be_used() {
+    let page = include_str!("../../../docs/modes.md");
+    let (_, behind) = page.split_once("## Limits").unwrap();
+    let (_, example) = behind.split_once("```json\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    assert_eq!(parse(example).unwrap().all.len(), 3);
+}
