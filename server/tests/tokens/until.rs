@@ -7,8 +7,13 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::time::Duration;
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Ends soon, and not before it has begun.
 fn short() -> (String, i64) {
@@ -50,7 +55,8 @@ impl Socket {
     /// What it says, when it says something that fits.
     async fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         loop {
-            if let Message::Text(text) = self.stream.next().await.unwrap().unwrap() {
+            let said = timeout(PATIENCE, self.stream.next()).await.expect("it should say something");
+            if let Message::Text(text) = said.unwrap().unwrap() {
                 let said = serde_json::from_str::<Value>(&text).unwrap()["d"].clone();
                 self.said.push(said.clone());
                 if fits(&said) {
