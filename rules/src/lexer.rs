@@ -42,8 +42,14 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, (Span, Problem)> {
         let operand_before = tokens.last().is_some_and(|token| token.kind.ends_operand());
         let token = lexer.next(operand_before)?;
         let ended = token.kind == TokenKind::End;
+        // What stands in a comment is no expression, and not for us to read: the parser refuses the comment itself.
+        let commented = matches!(token.kind, TokenKind::Sign("//" | "/*"));
+        let end = Span::new(token.span.end as usize, token.span.end as usize);
         tokens.push(token);
-        if ended {
+        if commented {
+            tokens.push(Token { kind: TokenKind::End, span: end });
+        }
+        if ended || commented {
             return Ok(tokens);
         }
     }

@@ -33,6 +33,9 @@ pub enum Lint {
     /// The whole database is open for a while.
     #[error("anybody on the internet can {} the whole database until a fixed time: these are the rules of a first try", verb(*.0))]
     OpenRootForATime(RuleKind),
+    /// The whole database will be open, or is already.
+    #[error("anybody on the internet can {} the whole database from a fixed time on, and for ever", verb(*.0))]
+    OpenRootSince(RuleKind),
     /// The whole database is open to everybody with an account.
     #[error("everybody who can sign up, or sign in anonymously, can {} the whole database", verb(*.0))]
     OpenRootToSignedIn(RuleKind),
@@ -62,20 +65,37 @@ pub enum Lint {
     #[error("this can never hold{}", .0.map_or("", because))]
     NeverHolds(Option<Contradiction>),
     /// A comparison that decides nothing.
-    #[error("this is always {0}: the two sides are known, or are of types that are never equal")]
+    #[error("this is never {}: the two sides are known, or are of types that are never equal", !.0)]
     Decided(bool),
     /// An order of things that have none.
-    #[error("this always fails: a text and a number cannot be ordered")]
+    #[error("this always fails: only two numbers or two texts are in an order, or can be added")]
     AlwaysFails,
+    /// A comparison of what is never equal.
+    #[error(
+        "values with children are never equal to each other, whatever is in them: compare their children"
+    )]
+    InnerNodes,
     /// A `.validate` for what nobody can write.
     #[error("this never runs: no `.write` at, above or below it grants anything")]
     ValidateNeverRuns,
+    /// A `.validate` for what cannot be there.
+    #[error("nothing can be here: `{above}` accepts no value that has children")]
+    NothingBelow {
+        /// The `.validate` above.
+        above: String,
+    },
+    /// A `.write` for what cannot be there.
+    #[error("this allows nothing but deletes: `{above}` accepts no value that has children")]
+    OnlyDeletes {
+        /// The `.validate` above.
+        above: String,
+    },
     /// A question that `.validate` need not ask.
     #[error("this is always true here: `.validate` is not asked about deletes; forbid them in `.write`")]
     ExistsInValidate,
     /// Data protected against change, but not against removal.
     #[error(
-        "a delete skips this, and no `.write` that grants here looks at `newData`: the old value can be removed"
+        "a delete skips this, and a `.write` that grants here does not look at `newData`: what is there can be removed"
     )]
     DeletesSkip,
     /// A literal child that is not covered by the rules of the capture beside it.
@@ -102,6 +122,10 @@ pub enum Lint {
 pub enum Contradiction {
     /// Two tests of the type of one value.
     TwoTypes,
+    /// Two values of one thing.
+    TwoValues,
+    /// Something that is there, and is not.
+    NullAndMore,
     /// `.validate` about nothing.
     ValidatesNothing,
 }
@@ -109,6 +133,8 @@ pub enum Contradiction {
 const fn because(contradiction: Contradiction) -> &'static str {
     match contradiction {
         Contradiction::TwoTypes => ": one value is never of two types",
+        Contradiction::TwoValues => ": one value is never equal to two",
+        Contradiction::NullAndMore => ": what is null has no value, no children and no members",
         Contradiction::ValidatesNothing => ": `.validate` runs only where something will be",
     }
 }
@@ -126,6 +152,7 @@ impl Lint {
         match self {
             Self::OpenRoot(_) => "open-root",
             Self::OpenRootForATime(_) => "open-root-for-a-time",
+            Self::OpenRootSince(_) => "open-root-since",
             Self::OpenRootToSignedIn(_) => "open-root-to-signed-in",
             Self::PublicWrite => "public-write",
             Self::Unvalidated => "unvalidated-write",
@@ -134,7 +161,10 @@ impl Lint {
             Self::NeverHolds(_) => "never-holds",
             Self::Decided(_) => "decided-comparison",
             Self::AlwaysFails => "always-fails",
+            Self::InnerNodes => "inner-nodes",
             Self::ValidateNeverRuns => "validate-never-runs",
+            Self::NothingBelow { .. } => "nothing-below",
+            Self::OnlyDeletes { .. } => "only-deletes",
             Self::ExistsInValidate => "exists-in-validate",
             Self::DeletesSkip => "deletes-skip-validate",
             Self::HidesCapture { .. } => "hides-capture",
@@ -149,6 +179,7 @@ impl Lint {
         match self {
             Self::OpenRoot(_)
             | Self::OpenRootForATime(_)
+            | Self::OpenRootSince(_)
             | Self::OpenRootToSignedIn(_)
             | Self::PublicWrite
             | Self::Unvalidated
@@ -158,7 +189,10 @@ impl Lint {
             | Self::NeverHolds(_)
             | Self::Decided(_)
             | Self::AlwaysFails
+            | Self::InnerNodes
             | Self::ValidateNeverRuns
+            | Self::NothingBelow { .. }
+            | Self::OnlyDeletes { .. }
             | Self::ExistsInValidate
             | Self::HidesCapture { .. }
             | Self::TooDeep

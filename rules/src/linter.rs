@@ -2,24 +2,24 @@
 
 use crate::ast::{Ast, Binary, ExprId, ExprKind, Logic};
 use crate::check::RuleKind;
-use crate::constant::{Always, constants};
+use crate::contradiction::contradiction;
 use crate::limits::DOCUMENT_BYTES_ADVISED;
-use crate::lint::{Contradiction, Lint, WARNINGS_MAX, Warning};
+use crate::lint::{Lint, WARNINGS_MAX, Warning};
 use crate::outline::{NodeId, RuleId, RuleNode};
+use crate::possible::{Assumed, Possible, Who, possible};
 use crate::ruleset::{Rule, Ruleset};
 use crate::span::Span;
+use crate::types::{Method, Type};
 use hearth_tree::DEPTH_MAX;
-use std::collections::HashMap;
 
 impl Ruleset {
     /// Everything suspicious, in the order of the document. O(document).
     pub fn lint(&self) -> Vec<Warning> {
-        let always = self.rules().map(|(_, rule)| constants(&rule.ast, &rule.types)).collect();
-        let mut linter = Linter { ruleset: self, always, warnings: Vec::new() };
+        let mut linter = Linter::new(self);
         if DOCUMENT_BYTES_ADVISED < self.source().len() {
             linter.warn(Span::default(), "/", Lint::LargeDocument(self.source().len()));
         }
-        linter.node(NodeId::ROOT, 0, Above::default());
+        linter.node(NodeId::ROOT, 0, Above { is_whole: true, ..Above::default() });
         for (id, _) in self.rules() {
             linter.expression(id);
         }
@@ -31,8 +31,12 @@ impl Ruleset {
 
 struct Linter<'a> {
     ruleset: &'a Ruleset,
-    /// For each rule, what its parts always come to.
-    always: Vec<Vec<Always>>,
+    /// For each node, how far below the root it is.
+    depths: Vec<usize>,
+    /// For each rule, what its parts can come to.
+    possible: Vec<Vec<Possible>>,
+    /// For each node, whether it or a node below it has a `.validate` that asks for anything.
+    bounds: Vec<bool>,
     warnings: Vec<Warning>,
 }
 
@@ -44,12 +48,59 @@ struct Above {
     writes: Option<RuleId>,
     /// Whether some `.write` can grant.
     may_write: bool,
-    /// Whether some `.write` that can grant lets deletes pass.
+    /// Whether some `.write` that can grant lets deletes pass, and whether one does for everybody who signs up.
     may_delete: bool,
+    all_delete: bool,
     validated: bool,
+    /// The `.validate` that accepts nothing with children.
+    sealed: Option<RuleId>,
+    /// Whether all data are here: nothing but captures leads here, and nothing stands beside them.
+    is_whole: bool,
 }
 
 impl<'a> Linter<'a> {
+    fn new(ruleset: &'a Ruleset) -> Self {
+        let nodes = ruleset.nodes();
+        let mut depths = vec![0; nodes.len()];
+        for (id, node) in nodes.iter().enumerate() {
+            // Those above come first.
+            depths[id] = node.parent.map_or(0, |parent| depths[parent.0 as usize] + 1);
+        }
+        let mut linter = Self {
+            ruleset,
+            depths,
+            possible: Vec::new(),
+            bounds: vec![false; nodes.len()],
+            warnings: Vec::new(),
+        };
+        linter.possible = ruleset.rules().map(|(_, rule)| linter.parts(rule)).collect();
+        for (id, node) in nodes.iter().enumerate().rev() {
+            linter.bounds[id] |= node.validate.is_some_and(|rule| !linter.whole(rule).is_true());
+            if let Some(parent) = node.parent {
+                linter.bounds[parent.0 as usize] |= linter.bounds[id];
+            }
+        }
+        linter
+    }
+
+    /// What the parts of a rule can come to. Nobody and somebody apart: `auth == null || auth.uid == 'x'` is about one of
+    /// them at a time.
+    fn parts(&self, rule: &Rule) -> Vec<Possible> {
+        let assumed = Assumed::of(rule.kind());
+        let depth = self.depths[rule.node.0 as usize];
+        let [nobody, somebody] =
+            [Who::Nobody, Who::Somebody].map(|who| possible(rule, depth, Assumed { who, ..assumed }));
+        nobody.into_iter().zip(somebody).map(|(nobody, somebody)| nobody | somebody).collect()
+    }
+
+    /// What a rule can come to, if this is so.
+    fn if_so(&self, rule: RuleId, assume: impl Fn(Assumed) -> Assumed) -> Possible {
+        let rule = self.ruleset.rule(rule);
+        let depth = self.depths[rule.node.0 as usize];
+        let parts = possible(rule, depth, assume(Assumed::of(rule.kind())));
+        parts.last().copied().unwrap_or(Possible::NOTHING)
+    }
+
     fn warn(&mut self, span: Span, at: &str, lint: Lint) {
         if self.warnings.len() < WARNINGS_MAX {
             let position = self.ruleset.lines().position(self.ruleset.source(), span.start);
@@ -73,12 +124,12 @@ impl<'a> Linter<'a> {
         self.warn_part(rule, self.ruleset.rule(rule).text().span(), lint);
     }
 
-    fn whole(&self, rule: RuleId) -> Always {
-        self.always[rule.0 as usize].last().copied().unwrap_or(Always::Unknown)
+    fn whole(&self, rule: RuleId) -> Possible {
+        self.possible[rule.0 as usize].last().copied().unwrap_or(Possible::NOTHING)
     }
 
     fn can_hold(&self, rule: Option<RuleId>) -> bool {
-        rule.is_some_and(|rule| !self.whole(rule).never_holds())
+        rule.is_some_and(|rule| self.whole(rule).can_hold())
     }
 
     /// Goes down the rules; as deep as a document can be nested.
@@ -88,86 +139,125 @@ impl<'a> Linter<'a> {
             self.warn_node(id, Lint::TooDeep);
             return;
         }
-        let reads = self.grant(RuleKind::Read, node.read, depth, above.reads);
-        let grants_writes = self.grant(RuleKind::Write, node.write, depth, above.writes);
-        let writes = self.can_hold(node.write);
-        let lets_delete =
-            writes && node.write.is_some_and(|rule| !mentions(self.ruleset.rule(rule), "newData"));
+        let reads = self.grant(RuleKind::Read, node.read, above.is_whole, above.reads);
+        let grants_writes = self.grant(RuleKind::Write, node.write, above.is_whole, above.writes);
+        let write = node.write.filter(|&rule| self.whole(rule).can_hold());
+        let [lets_delete, lets_all_delete] = write.map_or([false; 2], |rule| self.deletes(rule));
         let own = Above {
             reads: above.reads.or(reads),
             writes: above.writes.or(grants_writes),
-            may_write: above.may_write || writes,
+            may_write: above.may_write || write.is_some(),
             may_delete: above.may_delete || lets_delete,
-            validated: above.validated || node.validate.is_some(),
+            all_delete: above.all_delete || lets_all_delete,
+            validated: above.validated || node.validate.is_some_and(|rule| !self.whole(rule).is_true()),
+            sealed: above.sealed.or(node.validate.filter(|&rule| !self.accepts(rule, Possible::INNER))),
+            is_whole: above.is_whole && node.literals.is_empty(),
         };
-        if writes && !own.validated && !node.validates {
-            self.warn_rule(node.write.expect("it can hold, so it is there"), Lint::Unvalidated);
+        if let Some(rule) = write.filter(|&rule| self.accepts(rule, Possible::THERE)) {
+            if let Some(sealed) = above.sealed {
+                self.warn_rule(rule, Lint::OnlyDeletes { above: self.ruleset.rule_path(sealed) });
+            } else if !own.validated && !self.bounds[id.0 as usize] && self.accepts_all(rule) {
+                self.warn_rule(rule, Lint::Unvalidated);
+            }
         }
         if let Some(rule) = node.validate {
-            self.validate(rule, node, own);
+            match above.sealed {
+                // What forbids does no harm where nothing can be.
+                Some(_) if !self.whole(rule).can_hold() => {}
+                Some(sealed) => {
+                    self.warn_rule(rule, Lint::NothingBelow { above: self.ruleset.rule_path(sealed) });
+                }
+                None => self.validate(rule, node, own),
+            }
         }
-        self.hidden(node);
+        self.hidden(node, own);
         for child in node.children() {
             self.node(child, depth + 1, own);
         }
     }
 
-    /// Looks at a `.read` or `.write`; gives it back if it grants to everybody.
+    /// Whether a rule can hold where this will be.
+    fn accepts(&self, rule: RuleId, new_data: Possible) -> bool {
+        self.if_so(rule, |assumed| Assumed { new_data, ..assumed }).can_hold()
+    }
+
+    /// Whether a rule can hold whatever kind of value will be.
+    fn accepts_all(&self, rule: RuleId) -> bool {
+        let kinds = [Possible::BOOLEAN, Possible::NUMBER, Possible::TEXT, Possible::INNER];
+        kinds.into_iter().all(|kind| self.accepts(rule, kind))
+    }
+
+    /// Whether a `.write` lets what is there be removed without having thought of it, and lets everybody who signs up.
+    fn deletes(&self, rule: RuleId) -> [bool; 2] {
+        if mentions(self.ruleset.rule(rule), "newData") {
+            return [false; 2];
+        }
+        let gone = |assumed| Assumed { data: Possible::THERE, new_data: Possible::NULL, ..assumed };
+        let lets = self.if_so(rule, gone).can_hold();
+        [lets, lets && self.if_so(rule, |assumed| Assumed { who: Who::Newcomer, ..gone(assumed) }).is_true()]
+    }
+
+    /// Looks at a `.read` or `.write`; gives it back if it grants to everybody. `is_whole`: it is about all data.
     fn grant(
         &mut self,
         kind: RuleKind,
         rule: Option<RuleId>,
-        depth: usize,
+        is_whole: bool,
         above: Option<RuleId>,
     ) -> Option<RuleId> {
         let rule = rule?;
-        let always = self.whole(rule);
+        let possible = self.whole(rule);
         if let Some(above) = above {
             let above = self.ruleset.rule_path(above);
             let lint =
-                if always.never_holds() { Lint::CannotTakeBack { above } } else { Lint::Overruled { above } };
+                if possible.can_hold() { Lint::Overruled { above } } else { Lint::CannotTakeBack { above } };
             self.warn_rule(rule, lint);
             return None;
         }
-        let open = always == Always::True;
-        let shape = self.ruleset.rule(rule);
-        let lint = match (depth, kind) {
-            (0, _) if open => Some(Lint::OpenRoot(kind)),
-            (0, _) if is_for_a_time(&shape.ast) => Some(Lint::OpenRootForATime(kind)),
-            (0, _) if is_signed_in(&shape.ast) => Some(Lint::OpenRootToSignedIn(kind)),
-            (_, RuleKind::Write) if open => Some(Lint::PublicWrite),
-            (_, RuleKind::Read | RuleKind::Write | RuleKind::Validate) => None,
+        let by = |who: Who, now: Option<f64>| {
+            self.if_so(rule, |assumed| Assumed { who, now, ..assumed }).is_true()
+        };
+        let lint = match kind {
+            // Whoever is signed in can also not be.
+            RuleKind::Read | RuleKind::Write if is_whole => {
+                if by(Who::Nobody, None) {
+                    Some(Lint::OpenRoot(kind))
+                } else if by(Who::Nobody, Some(f64::MAX)) {
+                    Some(Lint::OpenRootSince(kind))
+                } else if by(Who::Nobody, Some(0.0)) {
+                    Some(Lint::OpenRootForATime(kind))
+                } else {
+                    by(Who::Newcomer, None).then_some(Lint::OpenRootToSignedIn(kind))
+                }
+            }
+            RuleKind::Write => by(Who::Nobody, None).then_some(Lint::PublicWrite),
+            RuleKind::Read | RuleKind::Validate => None,
         };
         if let Some(lint) = lint {
             self.warn_rule(rule, lint);
         }
-        open.then_some(rule)
+        possible.is_true().then_some(rule)
     }
 
     fn validate(&mut self, rule: RuleId, node: &RuleNode, own: Above) {
-        if !own.may_write && !self.writes_below(node) {
+        if !own.may_write && !self.holds_below(node, |node| node.write) {
             self.warn_rule(rule, Lint::ValidateNeverRuns);
         }
-        if own.may_delete && mentions(self.ruleset.rule(rule), "data") {
+        if own.may_delete && self.protects(rule, own.all_delete) {
             self.warn_rule(rule, Lint::DeletesSkip);
         }
     }
 
-    /// Whether a `.write` below a node can grant.
-    fn writes_below(&self, node: &RuleNode) -> bool {
-        let mut open: Vec<NodeId> = node.children().collect();
-        while let Some(id) = open.pop() {
-            let node = self.ruleset.node(id);
-            if self.can_hold(node.write) {
-                return true;
-            }
-            open.extend(node.children());
-        }
-        false
+    /// Whether a `.validate` has a condition on who may, or on what is there: such a one is likely meant for deletes, too.
+    /// What asks for a relation of the new value to who writes it is so only where everybody can delete.
+    fn protects(&self, rule: RuleId, all_delete: bool) -> bool {
+        conditions(self.ruleset.rule(rule)).into_iter().any(|Mentioned { auth, data, root, new_data }| {
+            data || ((auth || root) && !new_data) || (auth && all_delete)
+        })
     }
 
     /// Literal children that miss a rule of the capture beside them.
-    fn hidden(&mut self, node: &RuleNode) {
+    fn hidden(&mut self, node: &RuleNode, own: Above) {
         let Some(capture) = node.capture.map(|id| self.ruleset.node(id)) else { return };
         for &(_, id) in &node.literals {
             let literal = self.ruleset.node(id);
@@ -175,31 +265,52 @@ impl<'a> Linter<'a> {
             if literal.children().next().is_some() {
                 continue;
             }
-            for (kind, of_capture, own) in [
-                (RuleKind::Read, capture.read, literal.read),
-                (RuleKind::Write, capture.write, literal.write),
-                (RuleKind::Validate, capture.validate, literal.validate),
+            let has_none = literal.read.is_none() && literal.write.is_none() && literal.validate.is_none();
+            let may_write = own.may_write || self.can_hold(literal.write);
+            for (kind, of, needed) in [
+                // What everybody may already is not missed, nor is a shape where nobody writes.
+                (RuleKind::Read, (|node: &RuleNode| node.read) as fn(&RuleNode) -> _, own.reads.is_none()),
+                (RuleKind::Write, |node: &RuleNode| node.write, own.writes.is_none()),
+                (RuleKind::Validate, |node: &RuleNode| node.validate, may_write),
             ] {
-                if own.is_none() && self.can_hold(of_capture) {
+                let is_missed = self.can_hold(of(capture)) || (has_none && self.holds_below(capture, of));
+                if needed && of(literal).is_none() && is_missed {
                     self.warn_node(id, Lint::HidesCapture { capture: capture.name.clone(), kind });
                 }
             }
         }
     }
 
+    /// Whether a rule of a kind below a node can hold.
+    fn holds_below(&self, node: &RuleNode, of: fn(&RuleNode) -> Option<RuleId>) -> bool {
+        let mut open: Vec<NodeId> = node.children().collect();
+        while let Some(id) = open.pop() {
+            let node = self.ruleset.node(id);
+            if self.can_hold(of(node)) {
+                return true;
+            }
+            open.extend(node.children());
+        }
+        false
+    }
+
     /// Looks at the parts of a rule.
     fn expression(&mut self, id: RuleId) {
         let rule = self.ruleset.rule(id);
         let known = self.warnings.len();
-        let always = self.always[id.0 as usize].clone();
+        let possible = self.possible[id.0 as usize].clone();
+        let compares_inner = self.has_children(rule);
         for (part, expr) in rule.ast.iter() {
             let lint = match &expr.kind {
-                ExprKind::Binary { .. } => match always[part.index()] {
-                    Always::True => Some(Lint::Decided(true)),
-                    Always::False => Some(Lint::Decided(false)),
-                    Always::Fails => Some(Lint::AlwaysFails),
-                    Always::Unknown => None,
-                },
+                ExprKind::Binary { operator, left, right } => {
+                    let can_fail_before = [left, right].map(|side| possible[side.index()]);
+                    let dead = can_fail_before.contains(&Possible::FAILURE);
+                    match decided(possible[part.index()]) {
+                        Some(lint) if !dead => Some(lint),
+                        Some(_) | None => (compares_inner && is_of_two_nodes(rule, *operator, *left, *right))
+                            .then_some(Lint::InnerNodes),
+                    }
+                }
                 ExprKind::Regex { pattern, .. } => has_loose_anchors(pattern).then_some(Lint::LooseAnchors),
                 ExprKind::Call { .. }
                     if rule.kind() == RuleKind::Validate && is_new_data_exists(&rule.ast, part) =>
@@ -224,13 +335,93 @@ impl<'a> Linter<'a> {
                 self.warn_part(id, rule.text().locate(expr.span), lint);
             }
         }
-        let contradiction = contradiction(rule);
+        let contradiction = contradiction(rule, &possible);
         let says_so = rule.ast.len() == 1;
         let is_explained = self.warnings.len() != known && contradiction.is_none();
-        if !says_so && !is_explained && (contradiction.is_some() || self.whole(id).never_holds()) {
+        if !says_so && !is_explained && (contradiction.is_some() || !self.whole(id).can_hold()) {
             self.warn_rule(id, Lint::NeverHolds(contradiction));
         }
     }
+
+    /// Whether values with children are likely where a rule stands: rules for children that can be are below it.
+    fn has_children(&self, rule: &Rule) -> bool {
+        let mut children = self.ruleset.node(rule.node).children().map(|id| self.ruleset.node(id));
+        children.any(|child| child.validate.is_none_or(|rule| self.whole(rule).can_hold()))
+    }
+}
+
+/// What is to be said of a comparison that comes to this; an operation that only gives a value says nothing.
+fn decided(comes_to: Possible) -> Option<Lint> {
+    if comes_to == Possible::FAILURE {
+        return Some(Lint::AlwaysFails);
+    }
+    match [Possible::TRUE, Possible::FALSE].map(|side| comes_to.has(side)) {
+        [true, false] => Some(Lint::Decided(true)),
+        [false, true] => Some(Lint::Decided(false)),
+        [true, true] | [false, false] => None,
+    }
+}
+
+/// `newData.val() == data.val()`: of the whole of what is at the rule's place.
+fn is_of_two_nodes(rule: &Rule, operator: Binary, left: ExprId, right: ExprId) -> bool {
+    let is_equality = match operator {
+        Binary::Equal | Binary::StrictEqual | Binary::NotEqual | Binary::StrictNotEqual => true,
+        Binary::Less
+        | Binary::LessOrEqual
+        | Binary::Greater
+        | Binary::GreaterOrEqual
+        | Binary::Plus
+        | Binary::Minus
+        | Binary::Times
+        | Binary::Divide
+        | Binary::Remainder => false,
+    };
+    let value_of = |part| {
+        plain_call(&rule.ast, part)
+            .filter(|&(on, name)| name == Method::Val.name() && rule.types[on.index()] == Type::Snapshot)
+    };
+    let (Some((left, _)), Some((right, _))) = (value_of(left), value_of(right)) else { return false };
+    let is_here = |part| is_name(&rule.ast, part, "data") || is_name(&rule.ast, part, "newData");
+    is_equality && is_here(left) && is_here(right)
+}
+
+/// What a condition asks about.
+#[derive(Clone, Copy, Default)]
+struct Mentioned {
+    auth: bool,
+    data: bool,
+    root: bool,
+    new_data: bool,
+}
+
+/// What each of the conditions that `&&` joins asks about. O(parts).
+fn conditions(rule: &Rule) -> Vec<Mentioned> {
+    let Some((whole, _)) = rule.ast.iter().last() else { return Vec::new() };
+    let (mut open, mut found) = (vec![whole], Vec::new());
+    while let Some(part) = open.pop() {
+        if let ExprKind::Logic { operator: Logic::And, left, right } = &rule.ast.get(part).kind {
+            open.extend([*right, *left]);
+        } else {
+            found.push((rule.part(part), Mentioned::default()));
+        }
+    }
+    // Both in the order of the text.
+    let mut at = 0;
+    for (part, expr) in rule.ast.iter() {
+        let ExprKind::Name(name) = &expr.kind else { continue };
+        while found.get(at).is_some_and(|(span, _)| span.end <= rule.part(part).start) {
+            at += 1;
+        }
+        let Some((_, mentioned)) = found.get_mut(at) else { break };
+        match name.as_str() {
+            "auth" => mentioned.auth = true,
+            "data" => mentioned.data = true,
+            "root" => mentioned.root = true,
+            "newData" => mentioned.new_data = true,
+            _ => {}
+        }
+    }
+    found.into_iter().map(|(_, mentioned)| mentioned).collect()
 }
 
 fn mentions(rule: &Rule, variable: &str) -> bool {
@@ -239,31 +430,6 @@ fn mentions(rule: &Rule, variable: &str) -> bool {
 
 fn is_name(ast: &Ast, part: ExprId, variable: &str) -> bool {
     matches!(&ast.get(part).kind, ExprKind::Name(name) if name == variable)
-}
-
-/// `now < 1700000000000` and nothing else.
-fn is_for_a_time(ast: &Ast) -> bool {
-    let Some(ExprKind::Binary { left, right, .. }) = ast.last().map(|whole| &whole.kind) else {
-        return false;
-    };
-    let is_number = |part: &ExprId| matches!(ast.get(*part).kind, ExprKind::Number(_));
-    (is_name(ast, *left, "now") && is_number(right)) || (is_number(left) && is_name(ast, *right, "now"))
-}
-
-/// `auth != null` or `auth.uid != null` and nothing else.
-fn is_signed_in(ast: &Ast) -> bool {
-    let Some(ExprKind::Binary { operator: Binary::NotEqual | Binary::StrictNotEqual, left, right }) =
-        ast.last().map(|whole| &whole.kind)
-    else {
-        return false;
-    };
-    let is_null = |part: ExprId| ast.get(part).kind == ExprKind::Null;
-    let is_uid = |part: ExprId| {
-        let ExprKind::Member { target, name, .. } = &ast.get(part).kind else { return false };
-        name == "uid" && is_name(ast, *target, "auth")
-    };
-    let is_auth = |part: ExprId| is_uid(part) || is_name(ast, part, "auth");
-    (is_auth(*left) && is_null(*right)) || (is_null(*left) && is_auth(*right))
 }
 
 /// What a method without arguments is called on, and its name.
@@ -275,32 +441,6 @@ fn plain_call(ast: &Ast, part: ExprId) -> Option<(ExprId, &str)> {
 
 fn is_new_data_exists(ast: &Ast, part: ExprId) -> bool {
     plain_call(ast, part).is_some_and(|(on, name)| name == "exists" && is_name(ast, on, "newData"))
-}
-
-/// Whether the conditions that `&&` joins cannot be true together, as far as can be seen.
-fn contradiction(rule: &Rule) -> Option<Contradiction> {
-    let mut types: HashMap<&str, &str> = HashMap::new();
-    let last = rule.ast.iter().last()?.0;
-    let mut open = vec![last];
-    while let Some(part) = open.pop() {
-        let kind = &rule.ast.get(part).kind;
-        if let ExprKind::Logic { operator: Logic::And, left, right } = kind {
-            open.extend([*left, *right]);
-        }
-        if let ExprKind::Not(inner) = kind
-            && rule.kind() == RuleKind::Validate
-            && is_new_data_exists(&rule.ast, *inner)
-        {
-            return Some(Contradiction::ValidatesNothing);
-        }
-        if let Some((on, name @ ("isString" | "isNumber" | "isBoolean"))) = plain_call(&rule.ast, part) {
-            let on = &rule.text().as_str()[rule.part(on).range()];
-            if types.insert(on, name).is_some_and(|tested| tested != name) {
-                return Some(Contradiction::TwoTypes);
-            }
-        }
-    }
-    None
 }
 
 /// `^a|b$`: an anchor beside an alternation that no group holds together.

@@ -114,6 +114,11 @@ impl Ruleset {
         node_path(&self.nodes, id)
     }
 
+    /// All nodes; those above before those below.
+    pub(crate) fn nodes(&self) -> &[RuleNode] {
+        &self.nodes
+    }
+
     pub(crate) fn node(&self, id: NodeId) -> &RuleNode {
         &self.nodes[id.0 as usize]
     }

@@ -74,8 +74,8 @@ fn run_share(rules: Option<&Ruleset>, scenarios: &[Scenario]) -> Results {
         let mut data = scenario.data.clone();
         for step in &scenario.steps {
             let (title, failure) = match step {
-                Step::Given(writes) => match writes.iter().try_for_each(|write| {
-                    data = data.apply(&write.resolve(crate::suite::NOW_MS, &data)?);
+                Step::Given(writes, now_ms) => match writes.iter().try_for_each(|write| {
+                    data = data.apply(&write.resolve(*now_ms, &data)?);
                     Ok::<(), hearth_tree::ResolveError>(())
                 }) {
                     Ok(()) => continue,
@@ -123,11 +123,15 @@ fn try_step(rules: &Ruleset, attempt: &Attempt, data: &mut Snapshot, seen: &mut 
     let situation = Situation { auth, now_ms: *now_ms, before: &before, budget: Budget::DEFAULT };
     let outcome = match operation {
         Operation::Read(at, query) => {
-            note_index(rules, at, query, seen);
-            match &mut seen.coverage {
+            let outcome = match &mut seen.coverage {
                 Some(coverage) => rules.cover_read(&situation, at, query, coverage).outcome,
                 None => rules.read(&situation, at, query).outcome,
+            };
+            // What is denied looks for nothing.
+            if outcome.is_ok() {
+                note_index(rules, at, query, seen);
             }
+            outcome
         }
         Operation::Write(write, ..) => {
             let change = match write.resolve(*now_ms, &before) {

@@ -383,11 +383,11 @@ fn lint_finds_open_doors_and_rules_that_do_not_do_what_they_seem_to() {
         (json!({"a": {".read": "data.exists() && false"}}), &[("/a/.read", "never-holds")]),
         (json!({"a": {".read": "!(data.exists() && false)"}}), &[]),
         (json!({"a": {".validate": "newData.isString()"}}), &[("/a/.validate", "validate-never-runs")]),
-        (json!({"a": {".validate": "newData.isString()", "b": {".write": "auth.uid == 'x'"}}}), &[]),
+        (json!({"a": {".validate": "newData.hasChildren(['b'])", "b": {".write": "auth.uid == 'x'"}}}), &[]),
         (validated("newData.exists() && newData.isString()"), &[("/a/.validate", "exists-in-validate")]),
         (validated("newData.isString() && newData.isNumber()"), &[("/a/.validate", "never-holds")]),
         (validated("newData.isString() || newData.isNumber()"), &[]),
-        (validated("newData.isString() && newData.child('x').isNumber()"), &[]),
+        (validated("newData.child('y').isString() && newData.child('x').isNumber()"), &[]),
         (validated("newData.val().matches(/^a|b$/)"), &[("/a/.validate", "loose-anchors")]),
         (validated("newData.val().matches(/^(a|b)$/)"), &[]),
         (validated("newData.val().matches(/^[|]$/)"), &[]),
@@ -451,4 +451,192 @@ fn what_is_said_about_a_large_document_is_bounded() {
     assert!(log.len() < 10_000 && explanation.len() < 20_000_000, "{} and {}", log.len(), explanation.len());
     let found = case.rules.lint();
     assert_eq!(found.iter().map(|each| each.lint.code()).collect::<Vec<_>>(), ["large-document"]);
+}
+
+#[test]
+fn lint_sees_who_may() {
+    for (rules, expected) in [
+        // Open to everybody, however it is written.
+        (json!({".read": "auth != null || true"}), [("/.read", "open-root")].as_slice()),
+        (json!({".read": "auth == null || auth != null"}), &[("/.read", "open-root")]),
+        (json!({".read": "auth == null"}), &[("/.read", "open-root")]),
+        (json!({"$x": {".read": true}}), &[("/$x/.read", "open-root")]),
+        (json!({"$x": {"$y": {".read": true}}}), &[("/$x/$y/.read", "open-root")]),
+        (json!({"a": {".read": false}, "$x": {".read": true}}), &[]),
+        (json!({"$x": {"a": {".read": true}}}), &[]),
+        (json!({".read": "now > 1000"}), &[("/.read", "open-root-since")]),
+        (json!({".read": "1700000000000 > now"}), &[("/.read", "open-root-for-a-time")]),
+        (json!({".read": "now <= 1700000000000"}), &[("/.read", "open-root-for-a-time")]),
+        (json!({".read": "now > 1000 && now < 1700000000000"}), &[]),
+        (
+            json!({"a": {".write": "auth == null || auth != null", ".validate": "newData.isString()"}}),
+            &[("/a/.write", "public-write")],
+        ),
+        // Open to everybody who signs up.
+        (json!({"$x": {".read": "auth != null"}}), &[("/$x/.read", "open-root-to-signed-in")]),
+        (json!({".read": "!(auth == null)"}), &[("/.read", "open-root-to-signed-in")]),
+        (json!({".read": "auth.token != null"}), &[("/.read", "open-root-to-signed-in")]),
+        (json!({".read": "auth != null && auth.uid != null"}), &[("/.read", "open-root-to-signed-in")]),
+        (
+            json!({".read": "auth != null && (auth.provider == 'x' || true)"}),
+            &[("/.read", "open-root-to-signed-in")],
+        ),
+        (json!({".read": "auth.token.email != null"}), &[]),
+        (json!({".read": "auth != null && auth.token.admin == true"}), &[]),
+        (json!({".read": "auth.uid == 'x'"}), &[]),
+        // What can fail is not open.
+        (json!({".read": "data.val() - 1 != 'a'"}), &[("/.read", "decided-comparison")]),
+        (json!({".read": "!(data.val() > 1 ? false : false)"}), &[]),
+        (json!({".read": "data.val() > 1 || true"}), &[]),
+        (json!({".read": "data.val().contains('x') || true"}), &[]),
+        (json!({".read": "data.child('a').val() == null || true"}), &[("/.read", "open-root")]),
+    ] {
+        check_lint(&rules, expected);
+    }
+}
+
+#[test]
+fn lint_sees_what_deletes_and_what_is_bounded() {
+    let at_a = |write: &str, validate: &str| json!({"a": {".write": write, ".validate": validate}});
+    let skips = [("/a/.validate", "deletes-skip-validate")].as_slice();
+    let unvalidated = [("/a/.write", "unvalidated-write")].as_slice();
+    let only = |write: &str| json!({"a": {".write": write}});
+    for (rules, expected) in [
+        (at_a("auth != null", "auth.uid == 'admin' && newData.isString()"), skips),
+        (at_a("auth != null", "root.child('locked').val() != true && newData.isString()"), skips),
+        (at_a("auth.uid == 'x'", "!root.child('locked').exists() && newData.isString()"), skips),
+        (at_a("auth != null", "newData.child('by').val() == auth.uid"), skips),
+        (
+            json!({"a": {".write": "auth.uid == 'x'", "b": {".validate": "newData.isString() && auth.token.b == 1"}}}),
+            &[("/a/b/.validate", "deletes-skip-validate")],
+        ),
+        // Whoever may delete has been thought of, or there is nothing to delete.
+        (at_a("auth.uid == 'x'", "newData.child('by').val() == auth.uid"), &[]),
+        (at_a("auth != null", "root.child('users').child(newData.child('by').val()).exists()"), &[]),
+        (at_a("auth != null && newData.exists()", "auth.uid == 'admin' && newData.isString()"), &[]),
+        (at_a("auth != null && !data.exists()", "newData.isString() && !data.exists()"), &[]),
+        (at_a("auth != null && data.val() == null", "newData.isString() && !data.exists()"), &[]),
+        (at_a("auth.uid == 'x'", "newData.isString()"), &[]),
+        // What asks for nothing bounds nothing.
+        (at_a("auth.uid == 'x'", "true"), unvalidated),
+        (
+            at_a("auth.uid == 'x'", "newData.exists()"),
+            &[("/a/.validate", "exists-in-validate"), ("/a/.write", "unvalidated-write")],
+        ),
+        (
+            json!({".validate": true, "a": {".write": "auth.uid == 'x'", "b": {".validate": "true"}}}),
+            unvalidated,
+        ),
+        (json!({".validate": "newData.hasChildren(['b'])", "a": {".write": "auth.uid == 'x'"}}), &[]),
+        (only("auth.uid == 'x' && newData.exists()"), unvalidated),
+        (only("auth != null && newData.child('by').val() == auth.uid"), unvalidated),
+        // Nothing is written, or its kind is asked for.
+        (only("auth.uid == 'x' && !newData.exists()"), &[]),
+        (only("auth.uid == 'x' && newData.val() == null"), &[]),
+        (only("auth.uid == 'x' && newData.isString() && newData.val().length < 10"), &[]),
+        (only("auth.uid == 'x' && (!newData.exists() || newData.val() == true)"), &[]),
+        (only("auth.uid == 'x' && newData.hasChildren(['a', 'b'])"), &[]),
+    ] {
+        check_lint(&rules, expected);
+    }
+}
+
+#[test]
+fn lint_sees_what_can_never_be() {
+    let validated =
+        |rule: &str| json!({"a": {".write": "auth.uid == 'x' && newData.exists()", ".validate": rule}});
+    let [never_validates, never_reads, never_compares] = [
+        [("/a/.validate", "never-holds")].as_slice(),
+        &[("/a/.read", "never-holds")],
+        &[("/a/.read", "decided-comparison")],
+    ];
+    let read = |rule: &str| json!({"a": {".read": rule}});
+    for (rules, expected) in [
+        (read("auth == null && auth.uid == 'x'"), never_reads),
+        (read("auth == null && auth.token.a.b != null"), never_reads),
+        (read("!(auth != null || auth.uid != 'x')"), never_reads),
+        (read("auth == null || auth.uid == 'x'"), &[]),
+        (read("auth.uid == 'x' && auth.uid == 'y'"), never_reads),
+        (read("auth.uid == 'x' || auth.uid == 'y'"), &[]),
+        (read("auth.uid == 'x' && auth.uid != 'y'"), &[]),
+        (read("data.child('a').isString() && data.isNumber()"), never_reads),
+        (read("data.child('a').isString() && data.child('b').isNumber()"), &[]),
+        (read("data.exists() && data.val() == null"), never_reads),
+        (read("query.orderByChild == 'a' && query.orderByChild == 'b'"), never_reads),
+        (json!({".read": "data.parent().exists()"}), &[("/.read", "never-holds")]),
+        (json!({".read": "data.child('a').parent().parent().exists()"}), &[("/.read", "never-holds")]),
+        (json!({".read": "data.child('a').parent().exists()"}), &[]),
+        (read("data.parent().parent().exists()"), never_reads),
+        (read("data.parent().exists()"), &[]),
+        (read("data.child(auth.uid).parent().parent().exists()"), &[]),
+        (read("1 > 2"), never_compares),
+        (read("'b' < 'a'"), never_compares),
+        (read("query.limitToFirst == '10'"), never_compares),
+        (read("query.orderByChild == 10"), never_compares),
+        (read("query.limitToFirst <= 10"), &[]),
+        (read("query.limitToFirst <= 'a'"), &[("/a/.read", "always-fails")]),
+        (validated("newData.isString() && newData.hasChildren()"), never_validates),
+        (validated("newData.isString() && newData.child('x').isNumber()"), never_validates),
+        (validated("newData.val() == 'a' && newData.val() == 'b'"), never_validates),
+        (validated("newData.val() == 'a' || newData.val() == 'b'"), &[]),
+        (
+            validated("newData.val() == null"),
+            &[("/a/.validate", "never-holds"), ("/a/.validate", "decided-comparison")],
+        ),
+        (
+            validated("newData.exists() == false"),
+            &[("/a/.validate", "exists-in-validate"), ("/a/.validate", "decided-comparison")],
+        ),
+        (validated("newData.val().length > 3 && newData.isNumber()"), never_validates),
+        (validated("newData.isNumber() && newData.val() >= 0 && newData.val() < 10"), &[]),
+        (validated("newData.hasChildren(['a']) && newData.child('a').isString()"), &[]),
+        (validated("newData.hasChildren([]) && newData.isString()"), &[]),
+        (validated("newData.parent().child('b').exists() && newData.isString()"), &[]),
+        (validated("data.exists() ? newData.isString() : newData.isNumber()"), &[]),
+        // Below what accepts nothing with children.
+        (
+            json!({"a": {".write": "auth.uid == 'x'", ".validate": "newData.isString()", "b": {".validate": "newData.isNumber()"}}}),
+            &[("/a/b/.validate", "nothing-below")],
+        ),
+        (
+            json!({"a": {".write": "auth.uid == 'x'", ".validate": "newData.isString()", "$other": {".validate": false}}}),
+            &[],
+        ),
+        (
+            json!({"a": {".validate": false, "b": {".write": "auth.uid == 'x'"}}}),
+            &[("/a/b/.write", "only-deletes")],
+        ),
+        (json!({"a": {".validate": false, "b": {".write": "auth.uid == 'x' && !newData.exists()"}}}), &[]),
+        (
+            json!({"a": {".validate": "newData.isString() || newData.hasChildren(['b'])", "b": {".write": "auth.uid == 'x'", ".validate": "newData.isNumber()"}}}),
+            &[],
+        ),
+        // Two values with children.
+        (
+            json!({"a": {".write": "auth.uid == 'x' && newData.val() == data.val()", "b": {".validate": "newData.isString()"}}}),
+            &[("/a/.write", "inner-nodes")],
+        ),
+        (
+            json!({"a": {".write": "auth.uid == 'x'", ".validate": "newData.val() != data.val()", "$b": {}}}),
+            &[("/a/.validate", "deletes-skip-validate"), ("/a/.validate", "inner-nodes")],
+        ),
+        (validated("newData.val() == data.val()"), &[]),
+        (
+            json!({"a": {".write": "auth.uid == 'x' && newData.exists()", ".validate": "newData.val() == data.val()", "$other": {".validate": false}}}),
+            &[],
+        ),
+        // A literal child that has nothing of what the capture beside it has.
+        (
+            json!({"$r": {"messages": {".read": "auth.uid == 'x'", ".write": "auth.uid == 'x'", ".validate": "newData.isString()"}}, "lobby": {}}),
+            &[("/lobby", "hides-capture"), ("/lobby", "hides-capture")],
+        ),
+        (json!({"$r": {"messages": {".read": "auth.uid == 'x'"}}, "lobby": {"messages": {}}}), &[]),
+        (json!({"$r": {"messages": {".read": "auth.uid == 'x'"}}, "lobby": {".read": false}}), &[]),
+        (
+            json!({".read": true, "box": {"lid": {}, "$k": {".read": "auth.uid == 'x'"}}}),
+            &[("/.read", "open-root"), ("/box/$k/.read", "overruled")],
+        ),
+    ] {
+        check_lint(&rules, expected);
+    }
 }

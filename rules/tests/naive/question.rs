@@ -6,7 +6,7 @@ use super::generate::{Author, auth, query, tree};
 use super::tree::with;
 use crate::case::{Case, Operation, snapshot};
 use arbitrary::{Arbitrary, Result, Unstructured};
-use hearth_rules::{Budget, Coverage, Situation};
+use hearth_rules::{Budget, Coverage, Lint, RuleRun, Situation};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
@@ -99,7 +99,41 @@ impl Question {
         if self.costs_otherwise(&case) {
             return told(&format!("of {} steps another verdict comes when it is watched", self.scant_steps));
         }
+        if let Some(wrong) = self.wrong_warning(&case, found) {
+            return told(&wrong);
+        }
         self.untold_dependence(&case).and_then(told)
+    }
+
+    /// What is said to be never so is so here.
+    fn wrong_warning(&self, case: &Case, allowed: bool) -> Option<String> {
+        let Case { rules, auth, now_ms, before, operation, budget } = case;
+        let situation = Situation { auth, now_ms: *now_ms, before, budget: *budget };
+        let trace = match operation {
+            Operation::Read(at, query) => rules.trace_read(&situation, at, query).1,
+            Operation::Write { after, targets } => rules.trace_write(&situation, after, targets).1,
+        };
+        let runs = || trace.visits.iter().flat_map(|visit| &visit.runs);
+        rules.lint().into_iter().find_map(|warning| {
+            let comes_to = |wanted: bool| {
+                let is_it =
+                    |run: &RuleRun, part| rules.rule(run.rule).text().locate(rules.rule(run.rule).part(part));
+                runs().any(|run| {
+                    let mut parts = run.parts.iter();
+                    parts.any(|(part, value)| {
+                        is_it(run, *part) == warning.span && *value == wanted.to_string()
+                    })
+                })
+            };
+            let lint = &warning.lint;
+            let wrong = (matches!(lint, Lint::NeverHolds(_)) && allowed)
+                || (*lint == Lint::PublicWrite && !allowed && self.auth.is_null())
+                || (*lint == Lint::AlwaysFails && (comes_to(true) || comes_to(false)))
+                || [true, false]
+                    .into_iter()
+                    .any(|always| *lint == Lint::Decided(always) && comes_to(!always));
+            wrong.then(|| warning.to_string())
+        })
     }
 
     /// A verdict costs the same whether it is watched or not, and looks at the same until it may not any more.

@@ -3,7 +3,7 @@
 
 use super::operation::{read, snapshot, update, write};
 use super::readable::identity;
-use super::{Attempt, Compile, NOW_MS, Read, Scenario, Step, only, time};
+use super::{Attempt, Compile, NOW_MS, Read, Scenario, Step, only, text, time};
 use hearth_rules::Ruleset;
 use hearth_tree::Snapshot;
 use serde_json::{Map, Value, json};
@@ -13,8 +13,8 @@ pub(crate) fn scenarios(file: &str, rows: &[Value]) -> Read<Vec<Scenario>> {
     let row = |(index, row): (usize, &Value)| {
         let number = format!("case {}", index + 1);
         let Value::Object(members) = row else { return Err(format!("{number}: a case is a mapping")) };
-        let name = members.get("id").and_then(Value::as_str).unwrap_or(&number);
-        scenario(file, name, members).map_err(|error| format!("{name}: {error}"))
+        let name = text(members, "id", &number)?.unwrap_or(number);
+        scenario(file, &name, members).map_err(|error| format!("{name}: {error}"))
     };
     rows.iter().enumerate().map(row).collect()
 }
@@ -61,7 +61,7 @@ fn attempt(members: &Map<String, Value>) -> Read<Attempt> {
         now_ms: time(members.get("now"), NOW_MS, "the case")?,
         operation,
         allowed,
-        because: members.get("why").and_then(Value::as_str).map(Into::into),
+        because: text(members, "why", "the case")?,
     })
 }
 
@@ -81,6 +81,6 @@ fn compile(members: &Map<String, Value>) -> Read<Compile> {
         title: if valid { "compiles".into() } else { "is rejected".into() },
         source,
         valid,
-        error: members.get("error").and_then(Value::as_str).map(Into::into),
+        error: text(members, "error", "the case")?,
     })
 }

@@ -8,6 +8,7 @@ mod cases;
 pub(crate) mod operation;
 mod readable;
 mod targaryen;
+mod unique;
 
 pub(crate) use readable::identity;
 
@@ -17,6 +18,7 @@ use hearth_tree::{Path, Snapshot, Write};
 use serde_json::{Map, Value};
 use std::path::Path as File;
 use std::sync::Arc;
+use unique::Unique;
 
 /// Steps on a database of their own, one after the other.
 #[derive(Debug)]
@@ -32,8 +34,8 @@ pub(crate) struct Scenario {
 
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Written whatever the rules say.
-    Given(Vec<Write>),
+    /// Written whatever the rules say, at that time.
+    Given(Vec<Write>, i64),
     /// Tried, and applied if it is allowed.
     Attempt(Attempt),
     /// Rules that should compile or not.
@@ -98,23 +100,32 @@ pub(crate) fn read_suite(file: &File) -> Result<Vec<Scenario>, Trouble> {
     Ok(scenarios)
 }
 
-/// JSON where it is JSON, YAML elsewhere.
+/// JSON where it is JSON, YAML 1.2 elsewhere, in which `yes` and `on` are texts.
 fn parse(text: &str) -> Read<Value> {
+    let text = without_mark(text);
     if text.trim_start().starts_with(['{', '[']) {
-        serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"))
+        let read = serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"));
+        read.map(|Unique(value)| value)
     } else {
-        serde_saphyr::from_str(text).map_err(|error| format!("is not YAML: {error}"))
+        let options = serde_saphyr::options! { strict_booleans: true };
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| format!("is not YAML: {error}"))
     }
+}
+
+/// Without the byte order mark that some editors put in front.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Whether a file is a list of self-contained cases, so that it needs no rules.
 pub(crate) fn is_self_contained(file: &File) -> Result<bool, Trouble> {
     let text = read(file)?;
-    Ok(text
+    Ok(without_mark(&text)
         .lines()
-        .map(str::trim_start)
-        .find(|line| !line.is_empty() && !line.starts_with('#'))
-        .is_some_and(|line| line.starts_with('[') || line.starts_with("- ")))
+        // YAML may begin with directives and a line of dashes.
+        .map(|line| line.trim().trim_start_matches("---").trim_start())
+        .find(|line| !line.is_empty() && !line.starts_with(['#', '%']))
+        .is_some_and(|line| line == "-" || line.starts_with('[') || line.starts_with("- ")))
 }
 
 /// Refuses members that mean nothing.
@@ -127,6 +138,17 @@ pub(crate) fn only(members: &Map<String, Value>, known: &[&str], at: &str) -> Re
 
 fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A text that may be left out.
+pub(crate) fn text(members: &Map<String, Value>, name: &str, at: &str) -> Read<Option<String>> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            Err(format!("{at}: `{name}` is a text; put it in quotes"))
+        }
+    }
 }
 
 /// A time in milliseconds since 1970.

@@ -75,21 +75,35 @@ pub(crate) fn targets(write: &Write) -> Vec<Target> {
     assignments.iter().map(|each| Target { path: each.at().clone(), part: each.part() }).collect()
 }
 
-/// A query by the names that rules know: `{orderByChild: owner, equalTo: ada, limitToFirst: 10}`.
+/// A query by the names of the SDKs: `{orderByChild: owner, equalTo: ada, limitToFirst: 10}`. Rules see where `startAfter` and
+/// `endBefore` are in `startAt` and `endAt` (rules reference 3).
 pub(crate) fn query_values(query: &Value) -> Read<QueryValues> {
     let Value::Object(members) = query else { return Err("a query is a mapping".into()) };
     let mut values = QueryValues::default();
+    for [one, other] in [
+        ["startAt", "startAfter"],
+        ["endAt", "endBefore"],
+        ["limitToFirst", "limitToLast"],
+        ["equalTo", "startAt"],
+        ["equalTo", "startAfter"],
+        ["equalTo", "endAt"],
+        ["equalTo", "endBefore"],
+    ] {
+        if members.contains_key(one) && members.contains_key(other) {
+            return Err(format!("`{one}` and `{other}` cannot stand in one query"));
+        }
+    }
     for (name, value) in members {
         let order = match name.as_str() {
             "orderByKey" => Some(OrderedBy::Key),
             "orderByValue" => Some(OrderedBy::Value),
             "orderByPriority" => Some(OrderedBy::Priority),
             "orderByChild" => value.as_str().map(|path| OrderedBy::Child(path.into())),
-            "startAt" => {
+            "startAt" | "startAfter" => {
                 values.start_at = scalar(name, value)?;
                 continue;
             }
-            "endAt" => {
+            "endAt" | "endBefore" => {
                 values.end_at = scalar(name, value)?;
                 continue;
             }
@@ -104,7 +118,8 @@ pub(crate) fn query_values(query: &Value) -> Read<QueryValues> {
             _ => {
                 return Err(format!(
                     "`{name}` is not known in a query; there are `orderByKey`, `orderByValue`, `orderByPriority`, \
-                     `orderByChild`, `startAt`, `endAt`, `equalTo`, `limitToFirst`, `limitToLast`"
+                     `orderByChild`, `startAt`, `startAfter`, `endAt`, `endBefore`, `equalTo`, `limitToFirst`, \
+                     `limitToLast`"
                 ));
             }
         };

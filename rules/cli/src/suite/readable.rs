@@ -19,7 +19,7 @@
 //! `given` writes whatever the rules say. `nobody` is not signed in; a text as an identity is a uid.
 
 use super::operation::{Verb, read, snapshot, update, write};
-use super::{Attempt, NOW_MS, Operation, Read, Scenario, Step, claims, only, time};
+use super::{Attempt, NOW_MS, Operation, Read, Scenario, Step, claims, only, text, time};
 use hearth_rules::Claim;
 use hearth_tree::Snapshot;
 use serde_json::{Map, Value, json};
@@ -75,8 +75,7 @@ fn scenario(file: &str, suite: &Suite, index: usize, test: &Value) -> Read<Scena
         return Err(format!("{number}: a test is a mapping with `steps`"));
     };
     only(members, &["name", "data", "now", "steps"], &number)?;
-    let name =
-        members.get("name").map_or_else(|| number.clone(), |name| name.as_str().unwrap_or(&number).into());
+    let name = text(members, "name", &number)?.unwrap_or_else(|| number.clone());
     let at = format!("{number} (`{name}`)");
     let data = match members.get("data") {
         Some(data) => snapshot(data, &at)?,
@@ -86,7 +85,7 @@ fn scenario(file: &str, suite: &Suite, index: usize, test: &Value) -> Read<Scena
     let Some(Value::Array(steps)) = members.get("steps") else {
         return Err(format!("{at}: a test has a list `steps`"));
     };
-    let steps = steps
+    let steps: Vec<Step> = steps
         .iter()
         .enumerate()
         .map(|(index, each)| {
@@ -95,6 +94,9 @@ fn scenario(file: &str, suite: &Suite, index: usize, test: &Value) -> Read<Scena
             read_step(suite, now_ms, step, &at)
         })
         .collect::<Read<_>>()?;
+    if !steps.iter().any(|step| matches!(step, Step::Attempt(_))) {
+        return Err(format!("{at}: holds no test: none of its steps tries anything"));
+    }
     Ok(Scenario { suite: file.into(), name, rules: None, data, steps })
 }
 
@@ -108,8 +110,8 @@ fn read_step(suite: &Suite, now_ms: i64, step: &Map<String, Value>, at: &str) ->
         return Err(format!("{at}: {SHAPE}"));
     };
     if action == "given" {
-        only(step, &["given"], at)?;
-        return given(object, at);
+        only(step, &["given", "now"], at)?;
+        return given(object, time(step.get("now"), now_ms, at)?, at);
     }
     let mut words = action.rsplitn(3, ' ');
     let verb = words.next().and_then(Verb::parse);
@@ -131,7 +133,7 @@ fn read_step(suite: &Suite, now_ms: i64, step: &Map<String, Value>, at: &str) ->
         now_ms: time(step.get("now"), now_ms, at)?,
         operation,
         allowed,
-        because: step.get("because").and_then(Value::as_str).map(Into::into),
+        because: text(step, "because", at)?,
     }))
 }
 
@@ -148,7 +150,7 @@ fn operation(verb: Verb, path: &str, step: &Map<String, Value>) -> Read<Operatio
     }
 }
 
-fn given(places: &Value, at: &str) -> Read<Step> {
+fn given(places: &Value, now_ms: i64, at: &str) -> Read<Step> {
     let Value::Object(places) = places else {
         return Err(format!("{at}: `given` is a mapping from paths to values"));
     };
@@ -158,5 +160,5 @@ fn given(places: &Value, at: &str) -> Read<Step> {
             writes.push(write);
         }
     }
-    Ok(Step::Given(writes))
+    Ok(Step::Given(writes, now_ms))
 }

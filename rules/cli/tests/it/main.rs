@@ -153,6 +153,42 @@ fn a_suite_that_would_test_nothing_is_refused() {
     for (suite, problem) in [
         ("tests: []", "holds no test"),
         ("tests: [{steps: []}]", "holds no test"),
+        ("tests: [{steps: [{given: {/a: 1}}]}]", "test 1 (`test 1`): holds no test"),
+        ("tests: [{steps: [{nobody cannot read: /}]}, {name: b, steps: []}]", "test 2 (`b`): holds no test"),
+        ("{\"tests\": {\"/a\": {\"canRead\": []}, \"/\": {\"cannotRead\": [null]}}}", "`/a`: holds no test"),
+        // Of two with one name only one would count.
+        (
+            "{\"tests\": [{\"steps\": [\n{\"nobody cannot read\": \"/\", \"nobody cannot read\": \"/a\"}]}]}",
+            "`nobody cannot read` is already there in this object at line 2 column 48",
+        ),
+        (
+            "{\"tests\": {\"/\": {\"cannotRead\": [null]}, \"/\": {\"canRead\": [null]}}}",
+            "`/` is already there in this object at line 1 column",
+        ),
+        (
+            "[{\"rules\": {\"rules\": {\".read\": false, \".read\": true}}, \"op\": {\"kind\": \"read\", \"path\": \"/\"}, \"allow\": true}]",
+            "`.read` is already there in this object at line 1 column",
+        ),
+        ("tests: [{steps: [{nobody cannot read: /, nobody cannot read: /a}]}]", "nobody cannot read"),
+        ("tests: [{name: 5, steps: [{nobody cannot read: /}]}]", "`name` is a text"),
+        ("tests: [{steps: [{nobody cannot read: /, because: 5}]}]", "`because` is a text"),
+        ("[{\"id\": 5, \"op\": {\"kind\": \"read\", \"path\": \"/\"}, \"allow\": true}]", "`id` is a text"),
+        (
+            "tests: [{steps: [{nobody cannot read: /, query: {orderByKey: true, equalTo: a, startAt: a}}]}]",
+            "`equalTo` and `startAt` cannot stand in one query",
+        ),
+        (
+            "tests: [{steps: [{nobody cannot read: /, query: {startAt: a, startAfter: a}}]}]",
+            "`startAt` and `startAfter` cannot stand in one query",
+        ),
+        (
+            "tests: [{steps: [{nobody cannot read: /, query: {limitToFirst: 1, limitToLast: 1}}]}]",
+            "`limitToFirst` and `limitToLast` cannot stand in one query",
+        ),
+        (
+            "tests: [{steps: [{nobody cannot read: /, query: {orderByKey: yes}}]}]",
+            "`orderByKey` is true or false",
+        ),
         ("[]", "holds no test"),
         ("tests: {}", "holds no test"),
         ("just a text", "a suite is a mapping"),
@@ -194,6 +230,58 @@ fn a_suite_that_would_test_nothing_is_refused() {
     let (exit, _, err) = hearth_rules(&["test", "DATA/broken.json", "DATA/chat.yaml"]);
     assert_eq!(exit, Exit::Trouble);
     assert!(err.contains("error: DATA/broken.json:3:20"), "{err}");
+}
+
+#[test]
+fn suites_say_what_they_mean() {
+    let case = "{id: x, rules: {rules: {.read: true}}, op: {kind: read, path: /}, allow: true}";
+    for list in [
+        format!("- {case}"),
+        format!("---\n- {case}"),
+        format!("\u{feff}- {case}"),
+        format!("%YAML 1.2\n--- # cases\n-\n  {case}"),
+        "\u{feff}[{\"rules\": {\"rules\": {\".read\": true}}, \"op\": {\"kind\": \"read\", \"path\": \"/\"}, \"allow\": true}]".into(),
+    ] {
+        let list_file = Temporary::new(&list);
+        let (exit, out, err) = hearth_rules(&["test", list_file.name()]);
+        assert_eq!((exit, out.as_str(), err.as_str()), (Exit::Fine, "1 passed, 0 failed\n", ""), "{list}");
+    }
+    let rules = Temporary::new(
+        r#"{"rules": {
+            "a": {".write": "newData.val() == 'yes' || newData.val() == now"},
+            "q": {".read": "query.startAt == 'b' && query.endAt == 'd'"},
+            "t": {".read": "data.val() == now"}
+        }}"#,
+    );
+    for suite in [
+        // YAML 1.2 knows two booleans.
+        "tests: [{steps: [{nobody can write: /a, value: yes}, {nobody cannot write: /a, value: on}]}]",
+        "tests: [{steps: [{nobody can read: /q, query: {startAfter: b, endBefore: d}}]}]",
+        "tests: [{steps: [{nobody can read: /q, query: {startAt: b, endAt: d}}]}]",
+        // The time is that of the suite, of the test, or of the step.
+        "{now: 5, tests: [{steps: [{given: {/t: {.sv: timestamp}}}, {nobody can read: /t}]}]}",
+        "{now: 5, tests: [{now: 6, steps: [{given: {/t: {.sv: timestamp}}}, {nobody can read: /t, now: 6}]}]}",
+        "{tests: [{steps: [{given: {/t: {.sv: timestamp}}, now: 7}, {nobody can read: /t, now: 7}]}]}",
+        "{tests: {t: {canRead: [null]}, a: {canWrite: [{data: 7}], cannotWrite: [{data: 8}]}}, root: {t: {.sv: timestamp}}, now: 7}",
+    ] {
+        // As YAML.
+        let file = Temporary::new(&format!("# A suite.\n{suite}"));
+        let (exit, out, err) = hearth_rules(&["test", rules.name(), file.name()]);
+        assert_eq!((exit, err.as_str()), (Exit::Fine, ""), "{suite}\n{out}");
+    }
+}
+
+#[test]
+fn a_query_that_is_denied_needs_no_index() {
+    let rules = Temporary::new(r#"{"rules": {"p": {".read": "auth.uid === 'x'"}}}"#);
+    for (step, exit) in [("nobody cannot read", Exit::Fine), ("x can read", Exit::Found)] {
+        let suite = Temporary::new(&format!(
+            "{{identities: {{x: x}}, tests: [{{steps: [{{{step}: /p, query: {{orderByChild: secret}}}}]}}]}}"
+        ).replacen('{', "# A suite.\n{", 1));
+        let line = ["check", "--deny-warnings", rules.name(), "--suite", suite.name()];
+        let (found, out, err) = hearth_rules(&line);
+        assert_eq!((found, err.as_str()), (exit, ""), "{step}: {out}");
+    }
 }
 
 #[test]
@@ -259,6 +347,42 @@ fn check_says_to_what_users_stumbled_over_what_they_can_do() {
             r#"{"rules": {"$o": {".validate": "newData.hasChildren(['a','b']"}}}"#,
             Exit::Found,
             "add the missing `)`",
+        ),
+        (
+            "R013",
+            r#"{"rules": {".read": "true /* x */"}}"#,
+            Exit::Found,
+            "put the comment outside of the quotes",
+        ),
+        (
+            "R013",
+            r#"{"rules": {".read": "true /* x */"}}"#,
+            Exit::Found,
+            ":1:27: Rule expressions may not contain comments.",
+        ),
+        (
+            "R013",
+            r#"{"rules": {".read": "auth == 'a' // it's"}}"#,
+            Exit::Found,
+            ":1:34: Rule expressions may not contain comments.",
+        ),
+        (
+            "R013",
+            r#"{"rules": {".read": "// it's\ntrue"}}"#,
+            Exit::Found,
+            ":1:22: Rule expressions may not contain comments.",
+        ),
+        (
+            "R013",
+            r#"{"rules": {".read": "auth = 'a' // it's"}}"#,
+            Exit::Found,
+            ":1:27: Rule expressions may not contain assignments.",
+        ),
+        (
+            "R013",
+            r#"{"rules": {".read": "auth.uid.matches(/a//*x*/)"}}"#,
+            Exit::Found,
+            "Rule expressions may not contain comments.",
         ),
         ("R013", r#"{"rules": {".read": ""}}"#, Exit::Found, ":1:22: Expression is empty."),
         ("R013", r#"1"rules": {}"#, Exit::Found, ":1:1: Expected '{'."),
