@@ -675,7 +675,10 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
         check_mistake(&mut command(&command_line.split(' ').collect::<Vec<_>>()), expected);
     }
     for (command_line, expected) in [
-        ("dve", "unrecognized subcommand 'dve'; there are `dev`, `serve`, `token`, `rules`"),
+        (
+            "dve",
+            "unrecognized subcommand 'dve'; there are `dev`, `serve`, `token`, `export`, `import`, `rules`",
+        ),
         ("rules chekk", "unrecognized subcommand 'chekk'; tip: a similar subcommand exists: 'check'"),
         ("rules xyz", "unrecognized subcommand 'xyz'; there are `check`, `test`, `explain`, `coverage`"),
         ("rules check /nowhere/x", "cannot read `/nowhere/x`: No such file or directory (os error 2)"),

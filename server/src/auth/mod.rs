@@ -12,7 +12,7 @@ mod unsigned;
 
 pub(crate) use expiry::Expiry;
 pub(crate) use gate::{Gate, keep};
-pub(crate) use keys::{KeyError, KeyPlace, KeySource, Reread};
+pub(crate) use keys::{KeyError, KeyPlace, KeySource, Reread, trust};
 pub(crate) use origin::Origin;
 pub(crate) use proof::{CredentialError, Proof, acting_as};
 pub(crate) use secret::{Secret, SecretError};

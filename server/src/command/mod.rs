@@ -2,18 +2,23 @@
 
 mod descriptors;
 mod dev;
+mod export;
+mod import;
 mod limits_file;
+mod remote;
 mod rules_file;
 mod run;
 mod serve;
 mod stored;
 mod token;
 mod tokens;
+mod transfer;
 mod verbosity;
 mod watched_file;
 mod welcome;
 
 pub use run::RunError;
+pub use transfer::TransferError;
 pub use verbosity::{VerbosityError, verbosity};
 
 use crate::checkpoint::StoreKind;
@@ -30,6 +35,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use tokio::task::block_in_place;
 
 /// A realtime database that you run yourself, for the apps and SDKs of the Firebase Realtime Database.
 #[derive(Debug, Parser)]
@@ -47,6 +53,10 @@ enum Act {
     Serve(serve::Arguments),
     /// Makes a token for a service, a device or a test, and prints it.
     Token(token::Arguments),
+    /// Copies what is at a place of a running server into a file of JSON, as it is at one moment.
+    Export(export::Arguments),
+    /// Replaces what is at a place of a running server by a file of JSON, at once or not at all.
+    Import(import::Arguments),
     /// Checks, tests, explains and covers security rules, without a server.
     Rules {
         #[command(subcommand)]
@@ -162,6 +172,14 @@ impl Command {
             Act::Dev(dev) => dev.settle()?.run().await?,
             Act::Serve(serve) => serve.settle()?.run().await?,
             Act::Token(token) => token.print()?,
+            Act::Export(export) => {
+                let credential = serve::admin(export.remote.admin_credential_file.clone(), None)?;
+                block_in_place(|| export.run(credential.as_ref()))?;
+            }
+            Act::Import(import) => {
+                let credential = serve::admin(import.remote.admin_credential_file.clone(), None)?;
+                block_in_place(|| import.run(credential.as_ref()))?;
+            }
             Act::Rules { command } => {
                 let mut out = io::BufWriter::new(io::stdout().lock());
                 let exit = hearth_rules_cli::run("hearth", &command, &mut out, &mut io::stderr().lock());

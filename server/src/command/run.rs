@@ -4,6 +4,7 @@ use super::descriptors::TooFew;
 use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::stored::{open_rules, stored_rules};
+use super::transfer::TransferError;
 use super::welcome::welcome;
 use crate::auth::{KeyError, KeySource, LegacySecretError, Reread, SecretError};
 use crate::checkpoint::StoreKind;
@@ -76,6 +77,9 @@ pub enum RunError {
     /// The server has run, and could not keep everything.
     #[error("the server has ended after its log had stopped: {0}")]
     LogStopped(LogError),
+    /// Data could not be brought in or out.
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
     /// A server that nobody could use.
     #[error("no database is named: `--namespace NAME` names one, and may be said several times")]
     NoNamespace,
@@ -207,7 +211,11 @@ pub struct CredentialMistake(#[from] SecretError);
 impl RunError {
     /// 2 for what stands against starting, 1 for what has gone wrong after that.
     pub fn exit(&self) -> ExitCode {
-        if matches!(self, Self::LogStopped(_)) { ExitCode::FAILURE } else { ExitCode::from(2) }
+        if matches!(self, Self::LogStopped(_) | Self::Transfer(_)) {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::from(2)
+        }
     }
 }
 

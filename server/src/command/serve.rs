@@ -230,7 +230,7 @@ impl Arguments {
 
 /// The credential: of the file that the command line or the environment names, of the environment itself, of the file
 /// that the configuration names.
-fn admin(named: Option<PathBuf>, of_config: Option<PathBuf>) -> Result<Option<Secret>, RunError> {
+pub(super) fn admin(named: Option<PathBuf>, of_config: Option<PathBuf>) -> Result<Option<Secret>, RunError> {
     let of_environment = || env::var_os(ADMIN_CREDENTIAL).filter(|text| !text.is_empty());
     if let Some(file) = named {
         return read_secret(&file).map(Some);

@@ -13,6 +13,7 @@ mod rules;
 mod running;
 mod socket;
 mod starting;
+mod transfer;
 
 use folder::Folder;
 use running::{Running, hearth, run};

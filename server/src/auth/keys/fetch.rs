@@ -34,28 +34,31 @@ pub(super) enum FetchError {
 /// What gets key sets. Made once: it reads the certificates of the system.
 pub(super) struct Fetcher(Agent);
 
+/// Trusts whom the system trusts (`SSL_CERT_FILE` and `SSL_CERT_DIR` name others), and where the system trusts nobody, as in
+/// an empty container, whom Mozilla trusts.
+pub(crate) fn trust() -> TlsConfig {
+    let found = rustls_native_certs::load_native_certs().certs;
+    let roots = if found.is_empty() {
+        RootCerts::WebPki
+    } else {
+        found
+            .iter()
+            .map(|certificate| Certificate::from_der(certificate).to_owned())
+            .collect::<Vec<_>>()
+            .into()
+    };
+    TlsConfig::builder().root_certs(roots).build()
+}
+
 impl Fetcher {
-    /// Trusts whom the system trusts (`SSL_CERT_FILE` and `SSL_CERT_DIR` name others), and where the system trusts nobody,
-    /// as in an empty container, whom Mozilla trusts.
     pub(super) fn new() -> Self {
-        let found = rustls_native_certs::load_native_certs().certs;
-        let roots = if found.is_empty() {
-            RootCerts::WebPki
-        } else {
-            found
-                .iter()
-                .map(|certificate| Certificate::from_der(certificate).to_owned())
-                .collect::<Vec<_>>()
-                .into()
-        };
-        let tls = TlsConfig::builder().root_certs(roots).build();
         let config = Agent::config_builder()
             .https_only(true)
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
             .timeout_global(Some(TIME))
-            .tls_config(tls)
+            .tls_config(trust())
             .user_agent("hearth")
             .build();
         Self(config.into())

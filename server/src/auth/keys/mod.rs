@@ -4,5 +4,6 @@ mod fetch;
 mod set;
 mod source;
 
+pub(crate) use fetch::trust;
 pub(super) use set::ALGORITHMS;
 pub(crate) use source::{KeyError, KeyPlace, KeySource, Reread};

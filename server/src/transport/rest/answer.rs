@@ -1,6 +1,6 @@
 //! What is answered, and how it is spelled.
 
-use super::outgoing::{ANSWER_BYTES_MAX, Spelled as Text, spell};
+use super::outgoing::{ANSWER_BYTES_MAX, EXPORT_BYTES_MAX, Spelled as Text, spell};
 use super::params::Params;
 use super::refused::Refused;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
@@ -49,6 +49,7 @@ pub(super) struct Style {
     pub(super) form: Form,
     callback: Option<String>,
     download: Option<String>,
+    bytes_max: usize,
 }
 
 impl Style {
@@ -71,7 +72,13 @@ impl Style {
             return Err(Refused::bad("callback must be the name of a function"));
         }
         let download = params.text("download")?.map(|name| name.into_owned());
-        Ok(Self { print, form, callback, download })
+        Ok(Self { print, form, callback, download, bytes_max: ANSWER_BYTES_MAX })
+    }
+
+    /// The same for an admin, who may export everything.
+    pub(super) fn for_admin(self) -> Self {
+        let bytes_max = if self.form == Form::EXPORT { EXPORT_BYTES_MAX } else { self.bytes_max };
+        Self { bytes_max, ..self }
     }
 
     /// The answer; with an `ETag` if there is one to say.
@@ -117,7 +124,7 @@ impl Style {
         let end: &[u8] = if self.callback.is_some() { b");" } else { b"" };
         let is_pretty = self.print == Print::Pretty;
         if let Some(top) = shown.top() {
-            return spell(begin, JsonPieces::new(top, self.form, is_pretty), end);
+            return spell(begin, JsonPieces::new(top, self.form, is_pretty), end, self.bytes_max);
         }
         let mut text = BoundedText::up_to(ANSWER_BYTES_MAX);
         text.append(&begin)?;

@@ -20,7 +20,10 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
 
 /// Largest body (rest reference 7.5).
-const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
+pub(super) const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Largest body of an admin who says `writeSizeLimit=unlimited`, as imports do: whoever may replace everything is not kept
+/// from it by its length.
+pub(super) const IMPORT_BYTES_MAX: usize = 64 * BODY_BYTES_MAX;
 /// What is read at once, of a body that is read as it comes.
 const BATCH_BYTES: usize = 256 * 1024;
 /// How long so much of a body may take: nobody holds a body in memory by adding a byte now and then.
@@ -30,6 +33,8 @@ const PART_BYTES: usize = 64 * 1024;
 /// A body of which something may still come.
 pub(super) struct Arriving {
     pieces: BodyDataStream,
+    /// Longest that it may be.
+    bytes_max: usize,
     /// What the client says that it is long.
     said_bytes: Option<usize>,
     bytes: usize,
@@ -42,12 +47,13 @@ pub(super) struct Arriving {
 
 impl Arriving {
     /// Nothing is read of it yet. Its type is passed over: clients send any.
-    pub(super) fn new(headers: &HeaderMap, body: Body) -> Result<Self, Refused> {
+    pub(super) fn new(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Self, Refused> {
         let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-        if said.is_some_and(|length| BODY_BYTES_MAX < length) {
-            return Err(too_large());
+        if said.is_some_and(|length| bytes_max < length) {
+            return Err(too_large(bytes_max));
         }
         Ok(Self {
+            bytes_max,
             pieces: body.into_data_stream(),
             said_bytes: said,
             bytes: 0,
@@ -62,14 +68,20 @@ impl Arriving {
         self.bytes
     }
 
+    /// Who may send more than others may have more nodes, too.
+    fn nodes_max(&self) -> usize {
+        let bytes = self.said_bytes.unwrap_or_default().max(self.bytes);
+        if self.bytes_max == BODY_BYTES_MAX { nodes_max(bytes) } else { nodes_max(bytes).max(bytes / 16) }
+    }
+
     async fn piece(&mut self) -> Result<Option<Bytes>, Refused> {
         let piece = timeout_at(self.until, self.pieces.next()).await;
         let piece = piece
             .map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come"))?;
         let Some(piece) = piece else { return Ok(None) };
         let piece = piece.map_err(|error| Refused::bad(error.to_string()))?;
-        if BODY_BYTES_MAX < self.bytes + piece.len() {
-            return Err(too_large());
+        if self.bytes_max - self.bytes < piece.len() {
+            return Err(too_large(self.bytes_max));
         }
         self.bytes += piece.len();
         if self.enough <= self.bytes {
@@ -110,7 +122,7 @@ impl Arriving {
     pub(super) async fn plan(&mut self, mut reading: Reading, begun: Vec<u8>) -> Result<Plan, Refused> {
         let mut batch = begun;
         while !batch.is_empty() {
-            let nodes_max = nodes_max(self.said_bytes.unwrap_or_default().max(self.bytes));
+            let nodes_max = self.nodes_max();
             match apart(move || reading.feed(nodes_max, &batch)).await {
                 Ok(fed) => reading = fed,
                 Err(refused) => {
@@ -206,15 +218,15 @@ fn located(mut refused: Refused, error: &ReadError) -> Refused {
 
 /// The whole body, of whatever needs all of it.
 pub(super) async fn read_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Refused> {
-    let mut arriving = Arriving::new(headers, body)?;
+    let mut arriving = Arriving::new(headers, body, BODY_BYTES_MAX)?;
     match arriving.begin(BATCH_BYTES).await? {
         Begun::Whole(body) => Ok(body),
         Begun::Longer(begun) => arriving.whole(begun).await,
     }
 }
 
-fn too_large() -> Refused {
-    let text = format!("Payload is too large: a request may have {BODY_BYTES_MAX} bytes");
+fn too_large(bytes_max: usize) -> Refused {
+    let text = format!("Payload is too large: a request may have {bytes_max} bytes");
     Refused::new(StatusCode::PAYLOAD_TOO_LARGE, text)
 }
 

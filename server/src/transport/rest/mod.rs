@@ -114,6 +114,7 @@ impl<'p> Asked<&'p str> {
         let Asking { identity, expires_ms } =
             identity::identify(gate_of(&parts.extensions), &parts.headers, &params).await?;
         let style = Style::parse(&params, place::is_setting(target))?;
+        let style = if identity == Identity::Admin { style.for_admin() } else { style };
         timeout::check(&params)?;
         let conditions = Conditions::parse(&parts.headers);
         let headers = parts.headers.clone();

@@ -14,6 +14,8 @@ use tokio::time::timeout;
 
 /// Largest answer (rest reference 7.5).
 pub(super) const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Largest export of an admin: there is no text of it in memory.
+pub(super) const EXPORT_BYTES_MAX: usize = 1 << 40;
 /// Up to here an answer is one text.
 const WHOLE_BYTES: usize = 256 * 1024;
 const PIECE_BYTES: usize = 128 * 1024;
@@ -32,15 +34,16 @@ pub(super) fn spell(
     begin: Vec<u8>,
     mut pieces: JsonPieces,
     end: &'static [u8],
+    bytes_max: usize,
 ) -> Result<Spelled, OverBound> {
     let mut text = begin;
     let is_longer = pieces.append_to(&mut text, WHOLE_BYTES);
     if !is_longer {
         text.extend_from_slice(end);
-        return if text.len() <= ANSWER_BYTES_MAX { Ok(Spelled::Whole(text)) } else { Err(OverBound) };
+        return if text.len() <= bytes_max { Ok(Spelled::Whole(text)) } else { Err(OverBound) };
     }
-    let bytes = text.len() + end.len() + length_of(pieces.clone())?;
-    if ANSWER_BYTES_MAX < bytes {
+    let bytes = text.len() + end.len() + length_of(pieces.clone(), bytes_max)?;
+    if bytes_max < bytes {
         return Err(OverBound);
     }
     let (sender, mut sent) = mpsc::channel::<Bytes>(1);
@@ -51,14 +54,14 @@ pub(super) fn spell(
     Ok(Spelled::Pieces(bytes, Body::from_stream(stream)))
 }
 
-fn length_of(mut pieces: JsonPieces) -> Result<usize, OverBound> {
+fn length_of(mut pieces: JsonPieces, bytes_max: usize) -> Result<usize, OverBound> {
     let (mut bytes, mut piece) = (0, Vec::with_capacity(2 * PIECE_BYTES));
     loop {
         let is_longer = pieces.append_to(&mut piece, PIECE_BYTES);
         bytes += piece.len();
         piece.clear();
         match is_longer {
-            _ if ANSWER_BYTES_MAX < bytes => return Err(OverBound),
+            _ if bytes_max < bytes => return Err(OverBound),
             true => {}
             false => return Ok(bytes),
         }

@@ -3,7 +3,7 @@
 use super::answer::{Shown, Style};
 use super::conditions::{Conditions, NULL_ETAG, Tag, etag_of};
 use super::exchange::{Done, Exchange};
-use super::incoming::{Arriving, Begun, Reading};
+use super::incoming::{Arriving, BODY_BYTES_MAX, Begun, IMPORT_BYTES_MAX, Reading};
 use super::read::{is_quick, leaf};
 use super::refused::Refused;
 use super::{Asked, Server, apart};
@@ -14,7 +14,7 @@ use crate::study::Study;
 use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::Response;
-use hearth_engine::{Act, Refusal};
+use hearth_engine::{Act, Identity, Refusal};
 use hearth_tree::{
     Assigned, Assignment, DEPTH_MAX, Key, NODES_MAX, Node, Part, Path, Pending, Query, ReadOptions, Snapshot,
     Target, Write, read_priority, read_update, read_value,
@@ -67,7 +67,7 @@ pub(super) async fn answer(
             (Plan { write: write.clone(), told: Told::Nothing }, write)
         }
         Method::Put | Method::Patch | Method::Post => {
-            let mut arriving = Arriving::new(&asked.headers, body)?;
+            let mut arriving = Arriving::new(&asked.headers, body, body_bytes_max(asked)?)?;
             let begun = arriving.begin(WRITE_BYTES_MIN).await?;
             let child = match method {
                 Method::Post => Some(server.databases.new_push_id(now_ms()).map_err(|error| {
@@ -167,6 +167,13 @@ pub(super) async fn answer(
         database.let_go(plan);
     }
     outcome
+}
+
+/// How long a body may be.
+fn body_bytes_max(asked: &Asked) -> Result<usize, Refused> {
+    let is_import = asked.identity == Identity::Admin
+        && asked.params.text("writeSizeLimit")?.as_deref() == Some("unlimited");
+    Ok(if is_import { IMPORT_BYTES_MAX } else { BODY_BYTES_MAX })
 }
 
 /// Refuses what cannot go together (rest reference 4.2).

@@ -1,0 +1,114 @@
+//! A running server, as its admin reaches it from the command line.
+
+use super::transfer::TransferError;
+use crate::auth::{Secret, trust};
+use hearth_wire::Namespace;
+use std::path::PathBuf;
+use ureq::Agent;
+use ureq::http::{Response, Uri};
+use ureq::{Body, SendBody};
+
+/// What a server for development takes for an admin's.
+const OWNER: &str = "owner";
+/// Longest text of a refusal.
+const REFUSAL_BYTES_MAX: u64 = 64 * 1024;
+
+/// Where the data are, and who asks.
+#[derive(Debug, clap::Args)]
+pub(super) struct At {
+    /// The place of the data: `http://127.0.0.1:9000/`, or with a path that leads below.
+    #[arg(value_name = "URL")]
+    url: String,
+    /// The database, if it is not the default one.
+    #[arg(long, value_name = "NAME", value_parser = Namespace::parse)]
+    namespace: Option<Namespace>,
+    /// A file with the admin credential of the server.
+    #[arg(long, value_name = "FILE", env = "HEARTH_ADMIN_CREDENTIAL_FILE")]
+    pub(super) admin_credential_file: Option<PathBuf>,
+}
+
+/// A place in the data of a server.
+pub(super) struct Remote {
+    agent: Agent,
+    url: String,
+    credential: String,
+}
+
+impl At {
+    /// Checks the address. `credential` is what was found of one; a server on this machine may do without.
+    pub(super) fn open(self, credential: Option<&Secret>) -> Result<Remote, TransferError> {
+        let Self { url, namespace, .. } = self;
+        let wrong = |what: &str| TransferError::Url { url: url.clone(), what: what.into() };
+        let uri: Uri = url.parse().map_err(|_| wrong("it is no address"))?;
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+            return Err(wrong("an address begins with `http://` or `https://` and a host"));
+        };
+        if scheme != "http" && scheme != "https" {
+            return Err(wrong("it begins with neither `http://` nor `https://`"));
+        }
+        if uri.query().is_some() {
+            return Err(wrong("`?` and what follows are not taken; `--namespace NAME` names the database"));
+        }
+        let host = uri.host().unwrap_or_default();
+        let is_here = ["127.0.0.1", "[::1]", "localhost"].contains(&host) || host.ends_with(".localhost");
+        let credential = match credential {
+            Some(secret) => secret.reveal().to_owned(),
+            None if is_here => OWNER.into(),
+            None => return Err(TransferError::NoCredential { host: host.into() }),
+        };
+        if scheme == "http" && !is_here {
+            tracing::warn!(
+                host,
+                "the admin credential and the data go over the network as they are; https hides them"
+            );
+        }
+        let path = uri.path().trim_end_matches('/');
+        let path = path.strip_suffix(".json").unwrap_or(path);
+        let namespace = namespace.map(|name| format!("ns={}&", name.as_str())).unwrap_or_default();
+        let slash = if path.is_empty() { "/" } else { "" };
+        let url = format!("{scheme}://{authority}{path}{slash}.json?{namespace}");
+        Ok(Remote { agent: agent(), url, credential })
+    }
+}
+
+fn agent() -> Agent {
+    let config = Agent::config_builder()
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .http_status_as_error(false)
+        .tls_config(trust())
+        .user_agent("hearth")
+        .build();
+    config.into()
+}
+
+impl Remote {
+    /// Reads, with these parameters.
+    pub(super) fn get(&self, params: &str) -> Result<Response<Body>, TransferError> {
+        let request = self.agent.get(format!("{}{params}", self.url)).header("Authorization", self.bearer());
+        accepted(request.call().map_err(Box::new)?)
+    }
+
+    /// Writes, with these parameters.
+    pub(super) fn put(&self, params: &str, body: SendBody<'_>) -> Result<Response<Body>, TransferError> {
+        let request = self.agent.put(format!("{}{params}", self.url)).header("Authorization", self.bearer());
+        // Before all of it is sent, the server can say that it does not want it.
+        let request = request.header("Content-Type", "application/json").header("Expect", "100-continue");
+        accepted(request.send(body).map_err(Box::new)?)
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.credential)
+    }
+}
+
+fn accepted(mut response: Response<Body>) -> Result<Response<Body>, TransferError> {
+    if response.status().is_success() {
+        return Ok(response);
+    }
+    let status = response.status().as_u16();
+    let text = response.body_mut().with_config().limit(REFUSAL_BYTES_MAX).read_to_string();
+    let said: Option<serde_json::Value> = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+    let said = said.as_ref().and_then(|said| said.get("error")?.as_str());
+    Err(TransferError::Refused { status, said: said.unwrap_or("without a reason").trim().to_owned() })
+}

@@ -1,0 +1,203 @@
+//! What export and import have in common: compression, progress, and what can go wrong.
+
+use flate2::write::GzEncoder;
+use std::fmt;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use zstd::stream::write::Encoder;
+
+/// Why data could not be brought in or out. What was there before is there.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// Not the address of a place in a database.
+    #[error("`{url}` is not the address of a server: {what}")]
+    Url {
+        /// What was given.
+        url: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Nobody asks a server elsewhere without one.
+    #[error(
+        "there is no admin credential for `{host}`: `--admin-credential-file FILE` or the variable `HEARTH_ADMIN_CREDENTIAL` has it; only on this machine a server for development is asked without"
+    )]
+    NoCredential {
+        /// Of the server.
+        host: String,
+    },
+    /// The network, or what is at its other end.
+    #[error("the server cannot be asked: {0}")]
+    Network(#[from] Box<ureq::Error>),
+    /// The server does not want to.
+    #[error("the server has refused with {status}: {said}")]
+    Refused {
+        /// Of HTTP.
+        status: u16,
+        /// In its words.
+        said: String,
+    },
+    /// It has stopped in the middle.
+    #[error("the server has sent {found} of {expected} bytes and then stopped: {error}; nothing was kept")]
+    Cut {
+        /// How many have come.
+        found: u64,
+        /// How many it has said.
+        expected: u64,
+        /// What the network says.
+        error: io::Error,
+    },
+    /// A file that nobody has given up.
+    #[error("`{}` is there; `--force` replaces it", .file.display())]
+    Exists {
+        /// Its name.
+        file: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("`{}` cannot be {act}: {error}", .file.display())]
+    File {
+        /// Its name.
+        file: PathBuf,
+        /// Read or written.
+        act: &'static str,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Compression {
+    /// Not at all.
+    None,
+    /// As `gzip` does.
+    Gzip,
+    /// As `zstd` does: faster and smaller.
+    Zstd,
+}
+
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+
+impl Compression {
+    /// What the name of a file says.
+    pub(super) fn of_name(file: &Path) -> Self {
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("gz") => Self::Gzip,
+            Some("zst") => Self::Zstd,
+            Some(_) | None => Self::None,
+        }
+    }
+
+    /// What is compressed like this goes on compressed.
+    pub(super) fn writer<'w>(self, into: impl Write + 'w) -> io::Result<Compressed<'w>> {
+        let into: Box<dyn Write + 'w> = Box::new(into);
+        Ok(match self {
+            Self::None => Compressed::None(into),
+            Self::Gzip => Compressed::Gzip(GzEncoder::new(into, flate2::Compression::default())),
+            Self::Zstd => Compressed::Zstd(Encoder::new(into, 0)?),
+        })
+    }
+}
+
+/// Something that is written, perhaps compressed.
+pub(super) enum Compressed<'w> {
+    None(Box<dyn Write + 'w>),
+    Gzip(GzEncoder<Box<dyn Write + 'w>>),
+    Zstd(Encoder<'static, Box<dyn Write + 'w>>),
+}
+
+impl Compressed<'_> {
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::None(own) => own.write_all(bytes),
+            Self::Gzip(own) => own.write_all(bytes),
+            Self::Zstd(own) => own.write_all(bytes),
+        }
+    }
+
+    /// Writes what it has kept back.
+    pub(super) fn end(self) -> io::Result<()> {
+        match self {
+            Self::None(own) => own,
+            Self::Gzip(own) => own.finish()?,
+            Self::Zstd(own) => own.finish()?,
+        }
+        .flush()
+    }
+}
+
+/// The text of something that may be compressed, which its first bytes say.
+pub(super) fn plain<'r>(mut from: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+    let mut first = Vec::new();
+    from.by_ref().take(ZSTD.len() as u64).read_to_end(&mut first)?;
+    let (is_gzip, is_zstd) = (first.starts_with(GZIP), first.starts_with(ZSTD));
+    let whole = io::Cursor::new(first).chain(from);
+    Ok(if is_gzip {
+        Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(whole)))
+    } else if is_zstd {
+        Box::new(zstd::stream::read::Decoder::new(whole)?)
+    } else {
+        Box::new(whole)
+    })
+}
+
+/// Tells how far it is: in one line that changes on a terminal, in lines now and then elsewhere.
+pub(super) struct Progress {
+    /// `exported`
+    done: &'static str,
+    bytes: u64,
+    total: Option<u64>,
+    began: Instant,
+    told: Instant,
+    is_terminal: bool,
+}
+
+const TERMINAL_PAUSE: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_secs(10);
+
+impl Progress {
+    pub(super) fn begin(done: &'static str, total: Option<u64>) -> Self {
+        let (began, is_terminal) = (Instant::now(), io::stderr().is_terminal());
+        Self { done, bytes: 0, total, began, told: began, is_terminal }
+    }
+
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        let pause = if self.is_terminal { TERMINAL_PAUSE } else { PAUSE };
+        if pause <= self.told.elapsed() {
+            self.told = Instant::now();
+            let (start, end) = if self.is_terminal { ("\r\x1b[K", "") } else { ("", "\n") };
+            // With no standard error there is nobody to tell.
+            drop(write!(io::stderr(), "{start}{self}{end}"));
+        }
+    }
+
+    /// Tells how it ended.
+    pub(super) fn end(self, what: &str) {
+        let start = if self.is_terminal { "\r\x1b[K" } else { "" };
+        let (done, megabytes, seconds) =
+            (self.done, megabytes(self.bytes), self.began.elapsed().as_secs_f64());
+        drop(writeln!(io::stderr(), "{start}{done} {megabytes:.1} MB in {seconds:.1} s: {what}"));
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.began.elapsed().as_secs_f64().max(0.001);
+        let rate = megabytes(self.bytes) / seconds;
+        write!(f, "{} {:.1} MB", self.done, megabytes(self.bytes))?;
+        if let Some(total) = self.total.filter(|&total| self.bytes <= total && 0 < self.bytes) {
+            let left = megabytes(total - self.bytes) / rate;
+            let percent = 100 * self.bytes / total;
+            write!(f, " of {:.1} MB ({percent} %), {rate:.1} MB/s, {left:.0} s left", megabytes(total))
+        } else {
+            write!(f, ", {rate:.1} MB/s")
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people, who read three digits")]
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
