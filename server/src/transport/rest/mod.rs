@@ -8,6 +8,7 @@ mod conditions;
 mod cors;
 mod events;
 mod exchange;
+mod glued;
 mod identity;
 mod incoming;
 mod inspect;
@@ -45,7 +46,10 @@ use place::Place;
 use refused::Refused;
 
 /// Answers every request that has no route of its own.
-pub(super) async fn serve(server: Server, request: Request) -> Response {
+pub(super) async fn serve(server: Server, mut request: Request) -> Response {
+    if let Some(meant) = glued::meant(request.method(), request.uri()) {
+        *request.uri_mut() = meant;
+    }
     let is_foreign = gate_of(request.extensions()).is_foreign();
     let mut response = if request.method() == Method::OPTIONS {
         cors::preflight(gate_of(request.extensions()), request.headers())
