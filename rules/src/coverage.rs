@@ -239,7 +239,10 @@ impl Coverage {
                         Logic::And => (falsehoods, truths),
                         Logic::Or => (truths, falsehoods),
                     };
-                    points.push(point(*left, CoveredSide::LeftDecided(*operator), decided));
+                    // In `a && b && c` the left side is `a && b`: what decides in it is a side already.
+                    if !is_same(operator, &rule.ast.get(*left).kind) {
+                        points.push(point(*left, CoveredSide::LeftDecided(*operator), decided));
+                    }
                     let sides = self.outcomes(id, rule, *right, needed);
                     points.extend(
                         sides.into_iter().map(|(held, hits)| {
@@ -306,6 +309,10 @@ impl Coverage {
         }
         self.parts(ruleset, rule).map(|(part, _)| interrupted[part.index()]).collect()
     }
+}
+
+fn is_same(operator: &Logic, kind: &ExprKind) -> bool {
+    matches!(kind, ExprKind::Logic { operator: own, .. } if own == operator)
 }
 
 impl Seen {

@@ -112,6 +112,15 @@ pub enum Lint {
     /// A pattern whose anchors belong to single alternatives.
     #[error("each anchor belongs to one alternative only: write /^(a|b)$/ to match the whole text")]
     LooseAnchors,
+    /// An index that is none.
+    #[error("`.indexOn` has an empty entry, which names no child")]
+    IndexOfNothing,
+    /// An index that is there already.
+    #[error("`.indexOn` names `{on}` twice")]
+    IndexTwice {
+        /// What it is on.
+        on: String,
+    },
     /// A document that other services may not take.
     #[error("the rules have {0} bytes; more than {DOCUMENT_BYTES_ADVISED} may not be accepted elsewhere")]
     LargeDocument(usize),
@@ -170,6 +179,7 @@ impl Lint {
             Self::HidesCapture { .. } => "hides-capture",
             Self::TooDeep => "too-deep",
             Self::LooseAnchors => "loose-anchors",
+            Self::IndexOfNothing | Self::IndexTwice { .. } => "useless-index",
             Self::LargeDocument(_) => "large-document",
         }
     }
@@ -197,6 +207,8 @@ impl Lint {
             | Self::HidesCapture { .. }
             | Self::TooDeep
             | Self::LooseAnchors
+            | Self::IndexOfNothing
+            | Self::IndexTwice { .. }
             | Self::LargeDocument(_) => false,
         }
     }

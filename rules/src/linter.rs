@@ -3,6 +3,7 @@
 use crate::ast::{Ast, Binary, ExprId, ExprKind, Logic};
 use crate::check::RuleKind;
 use crate::contradiction::contradiction;
+use crate::index::IndexOn;
 use crate::limits::DOCUMENT_BYTES_ADVISED;
 use crate::lint::{Lint, WARNINGS_MAX, Warning};
 use crate::outline::{NodeId, RuleId, RuleNode};
@@ -11,6 +12,7 @@ use crate::ruleset::{Rule, Ruleset};
 use crate::span::Span;
 use crate::types::{Method, Type};
 use hearth_tree::DEPTH_MAX;
+use std::collections::HashSet;
 
 impl Ruleset {
     /// Everything suspicious, in the order of the document. O(document).
@@ -171,8 +173,25 @@ impl<'a> Linter<'a> {
             }
         }
         self.hidden(node, own);
+        self.indexes(id);
         for child in node.children() {
             self.node(child, depth + 1, own);
+        }
+    }
+
+    fn indexes(&mut self, id: NodeId) {
+        let node = self.ruleset.node(id);
+        let mut seen = HashSet::new();
+        for index in &node.index_on {
+            match index {
+                IndexOn::Child(path) if path.is_here() => self.warn_node(id, Lint::IndexOfNothing),
+                IndexOn::Child(_) | IndexOn::Value => {
+                    if !seen.insert(index) {
+                        self.warn_node(id, Lint::IndexTwice { on: index.to_string() });
+                    }
+                }
+                IndexOn::Inherent => {}
+            }
         }
     }
 

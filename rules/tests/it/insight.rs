@@ -411,6 +411,23 @@ fn lint_finds_open_doors_and_rules_that_do_not_do_what_they_seem_to() {
 }
 
 #[test]
+fn lint_looks_at_indexes() {
+    let useless = ("/a", "useless-index");
+    for (on, expected) in [
+        (json!("x"), [].as_slice()),
+        (json!(["x", "y/z", ".value", ".key", ".priority"]), &[]),
+        (json!(["x", "y", "x"]), &[useless]),
+        (json!(["x", "/x/"]), &[useless]),
+        (json!(["", "x"]), &[useless]),
+        (json!(["", "/x/", "a", "a"]), &[useless, useless]),
+        (json!(".value"), &[]),
+        (json!([".value", ".value"]), &[useless]),
+    ] {
+        check_lint(&json!({"a": {".indexOn": on}}), expected);
+    }
+}
+
+#[test]
 fn lint_looks_at_size_and_depth() {
     let deep = (0..33).fold(json!({".read": "auth.uid == 'x'"}), |below, _| json!({"k": below}));
     let found = Ruleset::compile(&json!({"rules": deep}).to_string()).expect("valid").lint();

@@ -33,7 +33,7 @@ summary{padding:.45rem .2rem;cursor:pointer;overflow-wrap:anywhere}summary code{
 code{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}\
 ul{list-style:none;margin:0;padding:0 0 0 1rem;border-left:2px solid var(--line)}details>ul{margin:0 0 .8rem .4rem}\
 li{padding:.12rem 0}li>code{padding:.05rem .3rem;-webkit-box-decoration-break:clone;box-decoration-break:clone}\
-li>small{color:var(--dim);padding-left:.4rem}small{font-size:.86rem}\
+li>small{color:var(--dim);padding-left:.4rem}small{font-size:.86rem;overflow-wrap:anywhere}\
 .missed{padding:0;border:0}.missed>li{padding:.4rem 0;border-top:1px solid var(--line)}.missed small{color:var(--dim);\
 padding:0}details:target{background:var(--code)}footer{margin-top:2rem;font-size:.9rem}\
 button{font:inherit;padding:.25rem .8rem;margin-right:.5rem;\
