@@ -36,7 +36,7 @@ pub(crate) fn reasons_of_read(
     denial: &Denial,
 ) -> Arc<str> {
     let (_, trace) = rules.trace_read(situation, at, query);
-    bounded(reasons(rules, &[Attempt::Read(at)], situation.auth, denial, &trace))
+    bounded(reasons(rules, &[Attempt::Read(at)], situation.auth, denial, &trace, REASONS_BYTES_MAX))
 }
 
 /// Why a write is denied. Costs as much as the verdict again.
@@ -51,7 +51,7 @@ pub(crate) fn reasons_of_write(
     let shown = targets.iter().take(PLACES_MAX);
     let values: Vec<(String, &Path)> = shown.map(|target| (value_of(after, target), &target.path)).collect();
     let attempts: Vec<Attempt<'_>> = values.iter().map(|(value, at)| Attempt::Write(value, at)).collect();
-    bounded(reasons(rules, &attempts, situation.auth, denial, &trace))
+    bounded(reasons(rules, &attempts, situation.auth, denial, &trace, REASONS_BYTES_MAX))
 }
 
 /// What would be at a place, as JSON, or the start of it.

@@ -11,7 +11,7 @@ mod naive;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|question: naive::Question| {
-    if let Some(disagreement) = question.disagreement() {
+    if let Some(disagreement) = question.disagreement().or_else(|| question.miscount()) {
         panic!("{disagreement}");
     }
 });

@@ -9,7 +9,7 @@ use crate::look::Look;
 use crate::outline::{RuleId, RuleNode};
 use crate::query::QueryValues;
 use crate::ruleset::Ruleset;
-use hearth_tree::{Key, Node, Part, Path, Snapshot, Target};
+use hearth_tree::{Key, Node, OneLine, Part, Path, Snapshot, Target};
 
 /// What a verdict is about, beside the operation itself.
 #[derive(Clone, Copy, Debug)]
@@ -40,19 +40,19 @@ pub struct ReadVerdict {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denial {
     /// No `.read` grants.
-    #[error("no `.read` rule between the root and `{at}` allows this read")]
+    #[error("no `.read` rule between the root and `{}` allows this read", OneLine(.at))]
     ReadNotGranted {
         /// What was to be read.
         at: Path,
     },
     /// No `.write` grants.
-    #[error("no `.write` rule between the root and `{at}` allows this write")]
+    #[error("no `.write` rule between the root and `{}` allows this write", OneLine(.at))]
     WriteNotGranted {
         /// What was to be written.
         at: Path,
     },
     /// A `.validate` does not hold.
-    #[error("the `.validate` rule for `{at}` does not accept what would be there")]
+    #[error("the `.validate` rule for `{}` does not accept what would be there", OneLine(.at))]
     Invalid {
         /// The node that would not be valid.
         at: Path,
@@ -60,7 +60,7 @@ pub enum Denial {
         rule: RuleId,
     },
     /// The verdict would cost too much.
-    #[error("judging `{at}` takes more steps or text than one operation may")]
+    #[error("judging `{}` takes more steps or text than one operation may", OneLine(.at))]
     OverBudget {
         /// Where the budget ended.
         at: Path,

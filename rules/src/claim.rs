@@ -3,6 +3,7 @@
 //! Why not a tree node: claims have lists and empty objects, their names may hold any character, and a missing one is
 //! null without an error (rules reference 3).
 
+use hearth_tree::disturbs_lines;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -163,7 +164,7 @@ impl fmt::Display for JsonText<'_> {
         for ch in self.0.chars() {
             match ch {
                 '"' | '\\' => write!(f, "\\{ch}")?,
-                _ if ch.is_control() => write!(f, "\\u{:04x}", u32::from(ch))?,
+                _ if disturbs_lines(ch) => write!(f, "\\u{:04x}", u32::from(ch))?,
                 _ => write!(f, "{ch}")?,
             }
         }

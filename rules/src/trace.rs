@@ -13,7 +13,7 @@ use crate::outline::RuleId;
 use crate::query::QueryValues;
 use crate::ruleset::Ruleset;
 use crate::value::Value;
-use hearth_tree::{Path, Snapshot, Target};
+use hearth_tree::{OneLine, Path, Snapshot, Target};
 use std::collections::BTreeSet;
 
 /// Most rules whose running a trace keeps; a write can run a rule for each of a million nodes.
@@ -151,47 +151,57 @@ pub fn debug_log(
     outcome: Result<(), &Denial>,
     trace: &Trace,
 ) -> String {
-    log(ruleset, &[attempt], auth, outcome, trace, |_| String::new())
+    log(ruleset, &[attempt], auth, outcome, trace, None)
 }
 
 /// As [`debug_log`], of an operation in several places, and below each rule the values of its parts: for whoever is denied
-/// and may know why.
+/// and may know why. Of a text longer than `bytes_max` only the beginning and the end are made, whatever else there would
+/// be to say.
 pub fn reasons(
     ruleset: &Ruleset,
     attempts: &[Attempt<'_>],
     auth: &Claim,
     denial: &Denial,
     trace: &Trace,
+    bytes_max: usize,
 ) -> String {
-    log(ruleset, attempts, auth, Err(denial), trace, |run| told_parts(ruleset, run))
+    log(ruleset, attempts, auth, Err(denial), trace, Some(bytes_max))
 }
 
+/// With the values of parts, up to so many bytes, if any are asked for.
 fn log(
     ruleset: &Ruleset,
     attempts: &[Attempt<'_>],
     auth: &Claim,
     outcome: Result<(), &Denial>,
     trace: &Trace,
-    parts: impl Fn(&RuleRun) -> String,
+    parts_bytes_max: Option<usize>,
 ) -> String {
     let mut log = String::new();
     for attempt in attempts {
         log += &match attempt {
-            Attempt::Read(at) => format!("Attempt to read {at} with auth={auth}\n"),
-            Attempt::Write(value, at) => format!("Attempt to write {value} to {at} with auth={auth}\n"),
+            Attempt::Read(at) => format!("Attempt to read {} with auth={auth}\n", OneLine(at)),
+            Attempt::Write(value, at) => {
+                format!("Attempt to write {} to {} with auth={auth}\n", OneLine(value), OneLine(at))
+            }
         };
     }
-    let text = |run: &RuleRun| {
-        let rule = ruleset.rule(run.rule);
-        let holds = matches!(run.outcome, Ok(true));
-        let source = one_line(rule.text().as_str());
-        format!("{}: \"{source}\"\n{}      => {holds}\n", rule.kind(), parts(run))
-    };
     for visit in &trace.visits {
-        let at = &visit.at;
-        match visit.runs.as_slice() {
-            [] => log += &format!("    {at}\n"),
-            runs => log.extend(runs.iter().map(|run| format!("    {at}:{}", text(run)))),
+        let at = OneLine(&visit.at);
+        if visit.runs.is_empty() {
+            log += &format!("    {at}\n");
+        }
+        for run in &visit.runs {
+            let room = parts_bytes_max.map(|max| max.saturating_sub(log.len()));
+            // What is beyond the room is cut off; so it is not even made.
+            if room == Some(0) {
+                break;
+            }
+            let rule = ruleset.rule(run.rule);
+            let parts = room.map(|room| told_parts(ruleset, run, room)).unwrap_or_default();
+            let holds = matches!(run.outcome, Ok(true));
+            let source = one_line(rule.text().as_str());
+            log += &format!("    {at}:{}: \"{source}\"\n{parts}      => {holds}\n", rule.kind());
         }
     }
     log += &omitted(trace);
@@ -211,7 +221,7 @@ fn log(
 pub fn explain(ruleset: &Ruleset, trace: &Trace) -> String {
     let mut text = String::new();
     for visit in &trace.visits {
-        text += &format!("{}\n", visit.at);
+        text += &format!("{}\n", OneLine(&visit.at));
         if visit.runs.is_empty() {
             text += "  no rule to ask here\n";
         }
@@ -228,12 +238,12 @@ fn explain_run(ruleset: &Ruleset, run: &RuleRun) -> String {
     let position = ruleset.lines().position(ruleset.source(), rule.text().span().start);
     let mut text = format!(
         "  {} ({}:{}): {}\n",
-        ruleset.rule_path(run.rule),
+        OneLine(ruleset.rule_path(run.rule)),
         position.line,
         position.column,
         one_line(source)
     );
-    text += &told_parts(ruleset, run);
+    text += &told_parts(ruleset, run, usize::MAX);
     text += &match &run.outcome {
         Ok(holds) => format!("    => {holds}\n"),
         Err(_) => {
@@ -247,18 +257,24 @@ fn explain_run(ruleset: &Ruleset, run: &RuleRun) -> String {
     text
 }
 
-/// The values of the parts that say something, and what went wrong, a line each.
-fn told_parts(ruleset: &Ruleset, run: &RuleRun) -> String {
+/// The values of the parts that say something, and what went wrong, a line each; of values, about so many bytes.
+fn told_parts(ruleset: &Ruleset, run: &RuleRun, bytes_max: usize) -> String {
     let rule = ruleset.rule(run.rule);
     let text_of = |part: ExprId| one_line(&rule.text().as_str()[rule.part(part).range()]);
     let is_whole = |part: ExprId| part.index() + 1 == rule.ast.len();
     // What stands in a rule twice and is the same twice is told once.
     let mut told_before = BTreeSet::new();
+    let mut bytes = 0;
     let told: Vec<_> = run
         .parts
         .iter()
         .filter(|&&(part, _)| !is_literal(&rule.ast.get(part).kind) && !is_whole(part))
         .map(|(part, value)| (text_of(*part), value))
+        .take_while(|(part, value)| {
+            let fits = bytes <= bytes_max;
+            bytes += part.len() + value.len();
+            fits
+        })
         .filter(|told| told_before.insert(told.clone()))
         .collect();
     let width = told.iter().map(|(part, _)| part.chars().count()).max().unwrap_or(0).min(60);
@@ -274,7 +290,7 @@ fn told_parts(ruleset: &Ruleset, run: &RuleRun) -> String {
 fn one_line(text: &str) -> String {
     let end = text.char_indices().nth(SHOWN_CHARS_MAX).map(|(end, _)| end);
     let words: Vec<&str> = text[..end.unwrap_or(text.len())].split_whitespace().collect();
-    let shown = words.join(" ").replace(char::is_control, "\u{fffd}");
+    let shown = OneLine(words.join(" ")).to_string();
     if end.is_some() { shown + "…" } else { shown }
 }
 

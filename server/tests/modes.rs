@@ -679,6 +679,7 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
             "dve",
             "unrecognized subcommand 'dve'; there are `dev`, `serve`, `token`, `export`, `import`, `rules`",
         ),
+        ("check x", "unrecognized subcommand 'check'; it is `hearth rules check`"),
         ("rules chekk", "unrecognized subcommand 'chekk'; tip: a similar subcommand exists: 'check'"),
         ("rules xyz", "unrecognized subcommand 'xyz'; there are `check`, `test`, `explain`, `coverage`"),
         ("rules check /nowhere/x", "cannot read `/nowhere/x`: No such file or directory (os error 2)"),

@@ -234,31 +234,55 @@ const fn utf16_rank(byte: u8) -> u8 {
 
 /// Something for a message, on one line whatever it holds: keys may have controls above ASCII, and some of those break
 /// lines or command a terminal.
-pub(crate) struct OneLine<T>(pub(crate) T);
+#[derive(Clone, Copy, Debug)]
+pub struct OneLine<T>(pub T);
+
+/// Something for people, on as many lines as it has, without what a terminal would obey but the ends of its lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Printable<T>(pub T);
 
 impl<T: fmt::Display> fmt::Display for OneLine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(Escaping(f), "{}", self.0)
+        write!(Escaping { to: f, kept: "" }, "{}", self.0)
     }
 }
 
-/// Passes on what is written, with escapes for control characters.
-struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
+impl<T: fmt::Display> fmt::Display for Printable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaping { to: f, kept: "\n\t" }, "{}", self.0)
+    }
+}
+
+/// Passes on what is written, with escapes for what disturbs lines.
+struct Escaping<'a, 'f> {
+    to: &'a mut fmt::Formatter<'f>,
+    /// What is passed on all the same.
+    kept: &'static str,
+}
 
 impl Write for Escaping<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|ch| self.write_char(ch))
+        let is_plain = |ch: char| !disturbs_lines(ch) || self.kept.contains(ch);
+        if text.chars().all(is_plain) {
+            self.to.write_str(text)
+        } else {
+            text.chars().try_for_each(|ch| self.write_char(ch))
+        }
     }
 
     fn write_char(&mut self, ch: char) -> fmt::Result {
-        if breaks_lines(ch) { write!(self.0, "{}", ch.escape_default()) } else { self.0.write_char(ch) }
+        if disturbs_lines(ch) && !self.kept.contains(ch) {
+            write!(self.to, "{}", ch.escape_default())
+        } else {
+            self.to.write_char(ch)
+        }
     }
 }
 
-/// Whether a character in a message would end its line, or turn what follows around.
-fn breaks_lines(ch: char) -> bool {
+/// Whether a character, where people read it, would command a terminal, end its line, or turn what stands around it.
+pub fn disturbs_lines(ch: char) -> bool {
     ch.is_control()
-        || matches!(ch, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        || matches!(ch, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The start of a text for a message, on one line whatever it holds.
@@ -389,6 +413,23 @@ mod tests {
         ] {
             let error = Key::parse(text).err().map(|error| error.to_string());
             assert_eq!(error.as_deref(), refused, "{report} {text:?}");
+        }
+    }
+
+    #[test]
+    fn what_disturbs_lines_is_shown_as_what_it_is() {
+        for (text, on_one_line, printable) in [
+            ("a\tb\nc", "a\\tb\\nc", "a\tb\nc"),
+            ("\u{1b}[2J\r\u{7f}", "\\u{1b}[2J\\r\\u{7f}", "\\u{1b}[2J\\r\\u{7f}"),
+            ("\u{80}\u{85}\u{9f}", "\\u{80}\\u{85}\\u{9f}", "\\u{80}\\u{85}\\u{9f}"),
+            ("\u{200e}\u{200f}\u{61c}", "\\u{200e}\\u{200f}\\u{61c}", "\\u{200e}\\u{200f}\\u{61c}"),
+            ("\u{202a}\u{202e}", "\\u{202a}\\u{202e}", "\\u{202a}\\u{202e}"),
+            ("\u{2066}\u{2069}", "\\u{2066}\\u{2069}", "\\u{2066}\\u{2069}"),
+            ("\u{2028}\u{2029}", "\\u{2028}\\u{2029}", "\\u{2028}\\u{2029}"),
+            ("ä \u{200d}😀 שלום", "ä \u{200d}😀 שלום", "ä \u{200d}😀 שלום"),
+        ] {
+            assert_eq!(OneLine(text).to_string(), on_one_line);
+            assert_eq!(Printable(text).to_string(), printable);
         }
     }
 

@@ -58,7 +58,7 @@ pub use json::{
     Pretty, PrioritySeed, Problem, ReadError, ReadOptions, Reader, Top, UpdateParts, UpdatePieces,
     UpdateSeed, ValuePieces, ValueSeed, read_node, read_priority, read_update, read_value, repair_surrogates,
 };
-pub use key::{Excerpt, Key, KeyError, key_order, text_order};
+pub use key::{Excerpt, Key, KeyError, OneLine, Printable, disturbs_lines, key_order, text_order};
 pub use leaf_range::LeafRange;
 pub use limits::{DEPTH_MAX, KEY_BYTES_MAX, TEXT_BYTES_MAX, UPDATE_KEYS_MAX};
 pub use node::{ChildIter, Children, Node};

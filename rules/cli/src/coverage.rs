@@ -1,7 +1,7 @@
 //! `coverage`: which parts of the rules suites exercise.
 
 use crate::Exit;
-use crate::files::Trouble;
+use crate::files::{Trouble, plain};
 use crate::report::html::html;
 use crate::report::json::json;
 use crate::report::lcov::lcov;
@@ -59,7 +59,7 @@ impl Cover {
         let points = coverage.points(rules);
         let file = self.files[0].display().to_string();
         let report = match self.format {
-            Format::Text => text(&file, rules, coverage, &points),
+            Format::Text => plain(&text(&file, rules, coverage, &points)),
             Format::Html => html(&file, rules, coverage, ""),
             Format::Json => format!("{:#}\n", json(("file", &file), rules, coverage)),
             Format::Lcov => lcov(&file, rules, coverage),

@@ -1,6 +1,7 @@
 //! The line that a problem stands in, with carets under it.
 
 use hearth_rules::{Lines, Span};
+use hearth_tree::disturbs_lines;
 
 /// Most characters of a line that are shown: where a terminal of 80 columns breaks a line, carets stand under something
 /// else. Rules can be one line of a megabyte.
@@ -30,7 +31,7 @@ pub fn excerpt(source: &str, span: Span) -> String {
 
 /// One column each, whatever it is.
 fn printable(ch: char) -> char {
-    if ch.is_control() { ' ' } else { ch }
+    if disturbs_lines(ch) { ' ' } else { ch }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::run::retell;
 use crate::suite::operation::{self, Verb, snapshot};
 use crate::suite::{NOW_MS, identity};
 use hearth_rules::{Budget, Situation};
-use hearth_tree::Snapshot;
+use hearth_tree::{Excerpt, Printable, Snapshot};
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
@@ -56,12 +56,12 @@ impl Explain {
         let situation = Situation { auth: &auth, now_ms: self.now, before: &before, budget: Budget::DEFAULT };
         let (log, explanation) = retell(&rules, &situation, &operation);
         let verdict = log.lines().last().unwrap_or("The increment cannot be stored.");
-        writeln!(out, "{explanation}\n{verdict}")?;
+        writeln!(out, "{}\n{verdict}", Printable(explanation))?;
         Ok(if verdict.ends_with("allowed.") { Exit::Fine } else { Exit::Found })
     }
 
     fn operation(&self) -> Result<crate::suite::Operation, Trouble> {
-        let value = self.value.as_ref().map(|value| json(value, "the value")).transpose()?;
+        let value = self.value.as_deref().map(written).transpose()?;
         let query = self.query.as_ref().map(|query| json(query, "`--query`")).transpose()?;
         let operation = match (self.verb, value, query) {
             (Verb::Read, None, query) => operation::read(&self.path, query.as_ref()),
@@ -75,6 +75,19 @@ impl Explain {
         };
         operation.map_err(Trouble::Argument)
     }
+}
+
+/// A value on the command line. The quotes of a text are what people forget and shells take away.
+fn written(text: &str) -> Result<Value, Trouble> {
+    serde_json::from_str(text).map_err(|error| {
+        let hint = if text.trim_start().starts_with(['{', '[', '"']) {
+            String::new()
+        } else {
+            let quoted = Value::String(Excerpt(text).to_string());
+            format!("; a text stands in quotes, and those in quotes for the shell: '{quoted}'")
+        };
+        Trouble::Argument(format!("the value is not JSON: {error}{hint}"))
+    })
 }
 
 fn json(text: &str, what: &str) -> Result<Value, Trouble> {

@@ -2,6 +2,7 @@
 
 use crate::excerpt::excerpt;
 use hearth_rules::{Rejected, Ruleset};
+use hearth_tree::Printable;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ pub(crate) fn show_rejected(file: &Path, source: &str, rejected: &Rejected) -> S
     plain(&shown)
 }
 
-/// Without the control characters that a terminal would obey; names in rules can hold any.
+/// Without what a terminal would obey; names in rules and suites can hold any character.
 pub fn plain(text: &str) -> String {
-    text.replace(|ch: char| ch.is_control() && !matches!(ch, '\n' | '\t'), "\u{fffd}")
+    Printable(text).to_string()
 }

@@ -18,6 +18,7 @@ pub use files::{Trouble, plain, read_rules, show_risks};
 pub use report::html::html as coverage_page;
 pub use report::json::json as coverage_json;
 
+use hearth_tree::Printable;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -76,7 +77,7 @@ pub fn run(program: &str, command: &Command, out: &mut dyn Write, err: &mut dyn 
                 | Trouble::Unwritable { .. }
                 | Trouble::Suite { .. }
                 | Trouble::Argument(_)
-                | Trouble::Output(_) => writeln!(err, "{program}: {trouble}"),
+                | Trouble::Output(_) => writeln!(err, "{program}: {}", Printable(trouble)),
             };
             match said {
                 Ok(()) | Err(_) => Exit::Trouble,

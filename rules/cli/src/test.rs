@@ -4,11 +4,12 @@ use crate::Exit;
 use crate::files::{Trouble, read_rules};
 use crate::report::junit::junit;
 use crate::run::{Outcome, Results, run};
-use crate::suite::{Scenario, is_self_contained, read_suite};
+use crate::suite::{Scenario, is_self_contained, is_suite, read_suite};
 use hearth_rules::Ruleset;
+use hearth_tree::Printable;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `test`.
 #[derive(Debug, clap::Args)]
@@ -31,14 +32,30 @@ enum Format {
 /// The rules that the files begin with, if they do, and the suites.
 pub(crate) fn read_files(files: &[PathBuf]) -> Result<(Option<Ruleset>, Vec<Scenario>), Trouble> {
     let (rules, suites) = match files.split_first() {
-        Some((first, suites)) if !is_self_contained(first)? => (Some(read_rules(first)?), suites),
+        Some((first, suites)) if !is_self_contained(first)? => {
+            let rules = read_rules(first)
+                .map_err(|trouble| if is_suite(first) { misplaced(first, "a suite") } else { trouble })?;
+            (Some(rules), suites)
+        }
         Some(_) | None => (None, files),
     };
     if suites.is_empty() {
         return Err(Trouble::Argument("name at least one suite behind the rules".into()));
     }
-    let suites = suites.iter().map(|file| read_suite(file)).collect::<Result<Vec<_>, _>>()?;
+    let read = |file: &PathBuf| {
+        read_suite(file)
+            .map_err(|trouble| if read_rules(file).is_ok() { misplaced(file, "rules") } else { trouble })
+    };
+    let suites = suites.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     Ok((rules, suites.into_iter().flatten().collect()))
+}
+
+fn misplaced(file: &Path, what: &str) -> Trouble {
+    let said = format!(
+        "`{}` holds {what}, and the order is: RULES SUITE…, one file of rules before all suites",
+        file.display()
+    );
+    Trouble::Argument(said)
 }
 
 impl Test {
@@ -58,14 +75,15 @@ impl Test {
 fn text(results: &Results, failed: usize, out: &mut dyn Write) -> Result<(), Trouble> {
     for Outcome { suite, scenario, step, failure } in &results.outcomes {
         let Some(failure) = failure else { continue };
-        writeln!(out, "FAILED {suite}: {scenario}: {step}\n  {}", failure.message)?;
+        let head = format!("FAILED {suite}: {scenario}: {step}\n  {}", failure.message);
+        writeln!(out, "{}", Printable(head))?;
         for line in failure.trace.lines() {
-            writeln!(out, "{}", format!("  {line}").trim_end())?;
+            writeln!(out, "{}", Printable(format!("  {line}").trim_end()))?;
         }
         writeln!(out)?;
     }
     for missing in &results.missing_indexes {
-        writeln!(out, "warning: {missing}")?;
+        writeln!(out, "warning: {}", Printable(missing))?;
     }
     writeln!(out, "{} passed, {failed} failed", results.outcomes.len() - failed)?;
     Ok(())

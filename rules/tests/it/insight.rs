@@ -2,7 +2,8 @@
 
 use crate::case::{Case, Operation};
 use hearth_rules::{
-    Attempt, Claim, Counts, Coverage, Ruleset, SEEN_VALUES_MAX, Situation, debug_log, explain, reasons,
+    Attempt, Claim, Counts, Coverage, Denial, QueryValues, Ruleset, SEEN_VALUES_MAX, Situation, debug_log,
+    explain, reasons,
 };
 use hearth_tree::{ChildPath, Order, Path, Range};
 use serde_json::{Value, json};
@@ -297,7 +298,7 @@ fn reasons_name_every_place_and_the_value_of_every_part_once() {
     let attempts: Vec<_> =
         values.iter().zip(&targets).map(|(value, target)| Attempt::Write(value, &target.path)).collect();
     assert_eq!(
-        reasons(&rules, &attempts, &auth, &denial, &trace),
+        reasons(&rules, &attempts, &auth, &denial, &trace, usize::MAX),
         "Attempt to write 1 to /a/ann with auth={\"uid\":\"ann\"}\n\
          Attempt to write \"x\" to /a/ben with auth={\"uid\":\"ann\"}\n\
          \x20   /\n    /a\n    /a/ann:.write: \"auth.uid == $k && auth.uid != 'eve'\"\n\
@@ -466,6 +467,12 @@ fn what_is_said_about_a_large_document_is_bounded() {
     let case = case(&rules, &json!(null), &json!("x"), &json!({"kind": "read", "path": "/"}));
     let (log, explanation) = told(&case, "");
     assert!(log.len() < 10_000 && explanation.len() < 20_000_000, "{} and {}", log.len(), explanation.len());
+    let Case { rules, auth, now_ms, before, budget, .. } = &case;
+    let situation = Situation { auth, now_ms: *now_ms, before, budget: *budget };
+    let (at, denial) = (Path::root(), Denial::ReadNotGranted { at: Path::root() });
+    let (_, trace) = rules.trace_read(&situation, &at, &QueryValues::default());
+    let told = reasons(rules, &[Attempt::Read(&at)], auth, &denial, &trace, 1000);
+    assert!(1000 < told.len() && told.len() < 10_000, "{}", told.len());
     let found = case.rules.lint();
     assert_eq!(found.iter().map(|each| each.lint.code()).collect::<Vec<_>>(), ["large-document"]);
 }

@@ -3,7 +3,8 @@
 use super::expression::{Expr, Snap};
 use super::{number, tree};
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// Longest text that is made, in bytes: a rule can double one at every level, and there is no budget here.
 const TEXT_BYTES_MAX: usize = 300;
@@ -19,6 +20,8 @@ pub(crate) struct World<'a> {
     pub(crate) site: [&'a str; 2],
     /// Whether a text has become too long to go on; what comes out then means nothing.
     pub(crate) is_overgrown: Cell<bool>,
+    /// How often which way was gone, in the words of coverage.
+    pub(crate) ways_gone: RefCell<BTreeMap<String, u64>>,
 }
 
 /// What an expression is worth.
@@ -109,30 +112,33 @@ impl World<'_> {
                 })
             }
             Expr::HasChild(snap, path) => {
-                let path = self.value(path)?.text()?;
-                Worth::Bool(self.exists_below(snap, &path)?)
+                let place = self.place(snap)?;
+                Worth::Bool(self.exists_below(&place, &self.value(path)?.text()?))
             }
             Expr::HasChildren(snap, None) => Worth::Bool(tree::has_children(self.node(snap)?)),
             Expr::HasChildren(snap, Some(names)) => {
-                let names: Option<Vec<String>> = names.iter().map(|name| self.value(name)?.text()).collect();
-                let found: Option<Vec<bool>> =
-                    names?.iter().map(|name| self.exists_below(snap, name)).collect();
-                self.place(snap)?;
-                Worth::Bool(found?.into_iter().all(|found| found))
+                let place = self.place(snap)?;
+                let names: Option<Vec<Worth>> = names.iter().map(|name| self.value(name)).collect();
+                let names: Option<Vec<String>> = names?.into_iter().map(Worth::text).collect();
+                Worth::Bool(names?.iter().all(|name| self.exists_below(&place, name)))
             }
             Expr::Not(inner) => Worth::Bool(!self.value(inner)?.bool()?),
             Expr::Negate(inner) => Worth::Number(-self.value(inner)?.number()?),
             Expr::Binary("&&", left, right) => {
                 if self.value(left)?.bool()? {
+                    self.goes("decided by the right side of &&");
                     self.value(right)?
                 } else {
+                    self.goes("decided by the left side of &&");
                     Worth::Bool(false)
                 }
             }
             Expr::Binary("||", left, right) => {
                 if self.value(left)?.bool()? {
+                    self.goes("decided by the left side of ||");
                     Worth::Bool(true)
                 } else {
+                    self.goes("decided by the right side of ||");
                     self.value(right)?
                 }
             }
@@ -140,18 +146,30 @@ impl World<'_> {
                 self.bounded(binary(operator, self.value(left)?, self.value(right)?)?)?
             }
             Expr::Conditional(condition, then, otherwise) => {
-                self.value(if self.value(condition)?.bool()? { then } else { otherwise })?
+                self.value(if self.holds(condition)? { then } else { otherwise })?
             }
             Expr::Length(on) if on.is_of_auth() => self.value(on)?.member("length"),
             Expr::Length(on) => Worth::Number(units(&self.value(on)?.text()?)),
             Expr::Method(method, on, arguments) => {
-                let on = self.value(on)?.text()?;
-                let arguments: Option<Vec<String>> =
-                    arguments.iter().map(|argument| self.value(argument)?.text()).collect();
-                self.bounded(text_method(method, &on, &arguments?))?
+                let on = self.value(on)?;
+                let arguments: Option<Vec<Worth>> =
+                    arguments.iter().map(|argument| self.value(argument)).collect();
+                let arguments: Option<Vec<String>> = arguments?.into_iter().map(Worth::text).collect();
+                self.bounded(text_method(method, &on.text()?, &arguments?))?
             }
             Expr::Matches(on, pattern) => Worth::Bool(pattern.occurs_in(&self.value(on)?.text()?)),
         })
+    }
+
+    fn goes(&self, way: &str) {
+        *self.ways_gone.borrow_mut().entry(way.into()).or_default() += 1;
+    }
+
+    /// Whether the condition of a `?:` holds.
+    fn holds(&self, condition: &Expr) -> Option<bool> {
+        let holds = self.value(condition)?.bool()?;
+        self.goes(if holds { "the first branch of ?:" } else { "the second branch of ?:" });
+        Some(holds)
     }
 
     fn bounded(&self, worth: Worth) -> Option<Worth> {
@@ -189,7 +207,7 @@ impl World<'_> {
                 (after, keys)
             }
             Snap::Either(condition, then, otherwise) => {
-                self.place(if self.value(condition)?.bool()? { then } else { otherwise })?
+                self.place(if self.holds(condition)? { then } else { otherwise })?
             }
         })
     }
@@ -199,10 +217,10 @@ impl World<'_> {
         Some(tree::get(if after { self.after } else { self.before }, &keys))
     }
 
-    fn exists_below(&self, snap: &Snap, path: &str) -> Option<bool> {
-        let (after, mut keys) = self.place(snap)?;
+    fn exists_below(&self, (after, keys): &Place, path: &str) -> bool {
+        let mut keys = keys.clone();
         below(&mut keys, path);
-        Some(!tree::get(if after { self.after } else { self.before }, &keys).is_null())
+        !tree::get(if *after { self.after } else { self.before }, &keys).is_null()
     }
 }
 

@@ -6,9 +6,10 @@ use super::generate::{Author, auth, query, tree};
 use super::tree::with;
 use crate::case::{Case, Operation, snapshot};
 use arbitrary::{Arbitrary, Result, Unstructured};
-use hearth_rules::{Budget, Coverage, Lint, RuleRun, Situation};
+use hearth_rules::{Budget, Coverage, CoveredSide, ExprId, Lint, RuleRun, Ruleset, Seen, Situation, Trace};
 use serde_json::{Value, json};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// Deep enough for one thing inside another inside a third.
 const DEPTH: u32 = 5;
@@ -73,17 +74,8 @@ impl Question {
     pub(crate) fn disagreement(&self) -> Option<String> {
         let row = self.row(&self.data, self.now);
         let case = Case::of(&row);
-        let after =
-            if self.is_write { with(&self.data, &self.site(), &self.value) } else { self.data.clone() };
-        let world = World {
-            before: &self.data,
-            after: &after,
-            auth: &self.auth,
-            now: self.now,
-            query: &self.query,
-            site: self.site(),
-            is_overgrown: Cell::new(false),
-        };
+        let after = self.after(&self.data);
+        let world = self.world(&self.data, &after, self.now);
         let naive = world.value(&self.expr);
         if world.is_overgrown.get() {
             return None;
@@ -134,6 +126,107 @@ impl Question {
                     .any(|always| *lint == Lint::Decided(always) && comes_to(!always));
             wrong.then(|| warning.to_string())
         })
+    }
+
+    /// Asks three times, and has coverage and the naive evaluator count which ways are gone; a sentence if they disagree.
+    pub(crate) fn miscount(&self) -> Option<String> {
+        let Case { rules, .. } = Case::of(&self.row(&self.data, self.now));
+        let mut coverage = Coverage::new(&rules);
+        let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+        let mut told: BTreeMap<ExprId, u64> = BTreeMap::new();
+        let asked = [(&self.data, self.now), (&self.other_data, self.now), (&self.data, self.now + 1)];
+        for (data, now) in asked {
+            let after = self.after(data);
+            let world = self.world(data, &after, now);
+            let holds = world.value(&self.expr).is_some_and(|worth| worth.is_true());
+            if world.is_overgrown.get() {
+                return None;
+            }
+            world
+                .ways_gone
+                .take()
+                .into_iter()
+                .for_each(|(way, times)| *expected.entry(way).or_default() += times);
+            *expected.entry(if holds { "true" } else { "false" }.into()).or_default() += 1;
+            let trace = Self::cover(&rules, &Case::of(&self.row(data, now)), &mut coverage);
+            for run in trace.visits.iter().flat_map(|visit| &visit.runs) {
+                let failed = run.outcome.as_ref().err().map(|failure| failure.part);
+                let valued = run.parts.iter().map(|&(part, _)| part);
+                valued.chain(failed).for_each(|part| *told.entry(part).or_default() += 1);
+            }
+        }
+        let mut counted: BTreeMap<String, u64> = BTreeMap::new();
+        for point in coverage.points(&rules) {
+            // The naive evaluator counts that a way was gone, and not what came of it.
+            let way = match point.side {
+                CoveredSide::RightDecided(logic, _) => format!("decided by the right side of {logic}"),
+                CoveredSide::Then(_) => CoveredSide::Then(None).to_string(),
+                CoveredSide::Otherwise(_) => CoveredSide::Otherwise(None).to_string(),
+                side @ (CoveredSide::Ran
+                | CoveredSide::Held
+                | CoveredSide::DidNotHold
+                | CoveredSide::LeftDecided(_)) => side.to_string(),
+            };
+            *counted.entry(way).or_default() += point.hits;
+        }
+        // A rule that can only come out one way is only counted.
+        if let Some(ran) = counted.remove("evaluated") {
+            expected.retain(|way, _| way != "true" && way != "false");
+            expected.insert("evaluated".into(), 3);
+            counted.insert("evaluated".into(), ran);
+        }
+        counted.retain(|_, times| *times != 0);
+        let (rule, _) = rules.rules().next()?;
+        let of_parts = coverage.parts(&rules, rule).find(|(part, Seen { counts, values, .. })| {
+            // Snapshots are counted, and no trace tells them.
+            let is_told = counts.truths + counts.falsehoods != 0 || !values.is_empty();
+            let times = told.get(part).copied().unwrap_or(0);
+            if is_told { counts.total() != times } else { counts.failures != times }
+        });
+        let told = format!(
+            "{} times, by {} {:#}",
+            coverage.rule(rule).total(),
+            self.row(&self.data, self.now),
+            self.other_data
+        );
+        if counted != expected || coverage.rule(rule).total() != 3 {
+            return Some(format!("coverage counts {counted:?} instead of {expected:?}, {told}"));
+        }
+        of_parts.map(|(part, seen)| format!("a trace does not tell {part:?} as often as {seen:?}, {told}"))
+    }
+
+    /// Has a rule judge a case and counts it.
+    fn cover(rules: &Ruleset, case: &Case, coverage: &mut Coverage) -> Trace {
+        let Case { auth, now_ms, before, operation, budget, .. } = case;
+        let situation = Situation { auth, now_ms: *now_ms, before, budget: *budget };
+        match operation {
+            Operation::Read(at, query) => {
+                rules.cover_read(&situation, at, query, coverage);
+                rules.trace_read(&situation, at, query).1
+            }
+            Operation::Write { after, targets } => {
+                // Denied or not, it is counted.
+                rules.cover_write(&situation, after, targets, coverage).unwrap_or_default();
+                rules.trace_write(&situation, after, targets).1
+            }
+        }
+    }
+
+    fn after(&self, data: &Value) -> Value {
+        if self.is_write { with(data, &self.site(), &self.value) } else { data.clone() }
+    }
+
+    fn world<'a>(&'a self, before: &'a Value, after: &'a Value, now: i64) -> World<'a> {
+        World {
+            before,
+            after,
+            auth: &self.auth,
+            now,
+            query: &self.query,
+            site: self.site(),
+            is_overgrown: Cell::new(false),
+            ways_gone: RefCell::default(),
+        }
     }
 
     /// A verdict costs the same whether it is watched or not, and looks at the same until it may not any more.

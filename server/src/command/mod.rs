@@ -216,7 +216,17 @@ fn meant() -> clap::Command {
 
 /// What there is, where something else was asked for and nothing resembles that.
 fn choice(error: &clap::Error, said: &str) -> Option<String> {
-    if error.kind() != ErrorKind::InvalidSubcommand || said.contains("tip:") {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    // Those about rules have names of their own elsewhere.
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some(rules) = Command::command().find_subcommand("rules")
+        && rules.find_subcommand(name).is_some()
+    {
+        return Some(format!("; it is `hearth rules {name}`"));
+    }
+    if said.contains("tip:") {
         return None;
     }
     let names: Vec<_> =

@@ -128,6 +128,12 @@ pub(crate) fn is_self_contained(file: &File) -> Result<bool, Trouble> {
         .is_some_and(|line| line == "-" || line.starts_with('[') || line.starts_with("- ")))
 }
 
+/// Whether a file that is not what it should be is a suite, or was meant to be one.
+pub(crate) fn is_suite(file: &File) -> bool {
+    let suite = read(file).ok().and_then(|text| parse(&text).ok());
+    suite.is_some_and(|suite| suite.get("tests").is_some())
+}
+
 /// Refuses members that mean nothing.
 pub(crate) fn only(members: &Map<String, Value>, known: &[&str], at: &str) -> Read<()> {
     match members.keys().find(|name| !known.contains(&name.as_str())) {

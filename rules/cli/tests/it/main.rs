@@ -99,6 +99,16 @@ fn the_example_of_the_readme_is_in_order_and_passes() {
     assert_eq!(exit, Exit::Fine, "{out}");
     let (exit, out, err) = hearth_rules(&["test", rules.name(), suite.name()]);
     assert_eq!((exit, out.as_str(), err.as_str()), (Exit::Fine, "4 passed, 0 failed\n", ""));
+    // What is shown at the end is of this suite with one step turned around.
+    let yaml = fs::read_to_string(suite.name()).expect("it was written");
+    let turned = Temporary::new(&yaml.replace("bob cannot read", "bob can read"));
+    let (_, out, _) = hearth_rules(&["test", rules.name(), turned.name()]);
+    let out = out.replace(turned.name(), "rules.test.yaml");
+    let (_, shown) = readme.split_once("```\nFAILED").expect("it is shown");
+    let shown = format!("FAILED{}", shown.split_once("```").expect("it ends").0);
+    for part in shown.split("  …\n") {
+        assert!(out.contains(part), "{part}\nis not in\n{out}");
+    }
 }
 
 #[test]
@@ -472,18 +482,34 @@ fn check_warns_without_failing_unless_it_is_told_to() {
 
 #[test]
 fn what_a_terminal_would_obey_is_not_shown() {
-    let escape = "\\u001b[2J";
-    let broken =
-        format!("{{\"rules\": {{\".read\": \"data['{escape}'] == 1\", \"${escape}\": {{}}, \"$b\": {{}}}}}}");
-    let valid = format!("{{\"rules\": {{\".read\": \"auth.uid == '{escape}'\"}}}}");
-    let (broken, valid) = (Temporary::new(&broken), Temporary::new(&valid));
-    for line in [
-        ["check", broken.name()].as_slice(),
-        &["explain", valid.name(), "--as", "ada", "read", "/"],
-        &["check", valid.name()],
-    ] {
-        let (_, out, err) = hearth_rules(line);
-        assert!(!out.is_empty() && !(out + &err).contains('\u{1b}'), "{line:?}");
+    for (escape, is_key) in
+        [("\\u001b[2J", false), ("\u{85}\u{9b}", true), ("\u{202e}", true), ("\u{200f}\u{2066}", true)]
+    {
+        let broken = format!(
+            "{{\"rules\": {{\".read\": \"data['{escape}'] == 1\", \"${escape}\": {{}}, \"$b\": {{}}}}}}"
+        );
+        let key = if is_key { escape } else { "k" };
+        let valid = format!(
+            "{{\"rules\": {{\"{key}\": {{\".read\": \"auth.uid == '{escape}'\", \".write\": true}}}}}}"
+        );
+        let place = format!("/{key}");
+        let suite = json!({"tests": [{"name": key, "steps": [
+            {"nobody can read": place, "because": key},
+            {"nobody cannot write": place, "value": key},
+        ]}]});
+        let (broken, valid, suite) =
+            (Temporary::new(&broken), Temporary::new(&valid), Temporary::new(&suite.to_string()));
+        for line in [
+            ["check", broken.name()].as_slice(),
+            &["explain", valid.name(), "--as", "ada", "read", &place],
+            &["check", valid.name()],
+            &["test", valid.name(), suite.name()],
+            &["coverage", valid.name(), suite.name()],
+        ] {
+            let (_, out, err) = hearth_rules(line);
+            let obeyed = |ch: char| ch != '\n' && hearth_tree::disturbs_lines(ch);
+            assert!(!out.is_empty() && !(out.clone() + &err).contains(obeyed), "{line:?}\n{out:?}\n{err:?}");
+        }
     }
 }
 
@@ -536,15 +562,34 @@ fn explain_shows_the_way_to_a_verdict() {
         assert_eq!((found, err.as_str()), (exit, ""), "{line:?}\n{out}");
         assert!(out.contains(expected), "{line:?}: {expected}\nis not in\n{out}");
     }
-    for line in [
-        ["explain", "DATA/chat.json", "--as", "ada", "write", "/users/ada"].as_slice(),
-        &["explain", "DATA/chat.json", "--as", "ada", "read", "/a.b"],
-        &["explain", "DATA/chat.json", "--as", "{", "read", "/"],
-        &["explain", "DATA/chat.json", "--as", "ada", "read", "/", "1"],
+    for (line, expected) in [
+        (
+            ["explain", "DATA/chat.json", "--as", "ada", "write", "/users/ada"].as_slice(),
+            "behind the path, as JSON",
+        ),
+        (
+            &["explain", "DATA/chat.json", "--as", "ada", "write", "/users/ada", "hello"],
+            "a text stands in quotes, and those in quotes for the shell: '\"hello\"'",
+        ),
+        (
+            &["explain", "DATA/chat.json", "--as", "ada", "write", "/users/ada", "{"],
+            "the value is not JSON: EOF",
+        ),
+        (&["explain", "DATA/chat.json", "--as", "ada", "read", "/a.b"], "has `.` at byte 1"),
+        (&["explain", "DATA/chat.json", "--as", "{", "read", "/"], "`--as` is not JSON"),
+        (&["explain", "DATA/chat.json", "--as", "ada", "read", "/", "1"], "a read has no value"),
+        (
+            &["test", "DATA/chat.yaml", "DATA/chat.json"],
+            "`DATA/chat.yaml` holds a suite, and the order is: RULES SUITE…",
+        ),
+        (&["test", "DATA/chat.yaml"], "`DATA/chat.yaml` holds a suite, and the order is"),
+        (&["test", "DATA/chat.json", "DATA/chat.json"], "`DATA/chat.json` holds rules, and the order is"),
+        (&["coverage", "DATA/targaryen.json", "DATA/chat.json"], "`DATA/targaryen.json` holds a suite"),
+        (&["test", "DATA/broken.json", "DATA/chat.yaml"], "error: DATA/broken.json:"),
     ] {
         let (exit, out, err) = hearth_rules(line);
         assert_eq!((exit, out.as_str()), (Exit::Trouble, ""), "{line:?}");
-        assert!(!err.is_empty(), "{line:?}");
+        assert!(err.contains(expected), "{line:?}: {expected}\nis not in\n{err}");
     }
 }
 

@@ -17,6 +17,7 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Act, Door, Identity, OwnRules, Refusal};
 use hearth_rules::{Diagnostic, Rejected, Ruleset};
+use hearth_tree::{OneLine, Printable};
 use std::sync::Arc;
 
 const RULES: &str = "rules";
@@ -149,7 +150,7 @@ fn expected_version(asked: &Asked<()>) -> Result<Option<u64>, Refused> {
 /// Where rules go further than is likely meant.
 fn risks(rules: Option<&Ruleset>) -> Vec<String> {
     let all = rules.map(Ruleset::lint).unwrap_or_default();
-    all.iter().filter(|warning| warning.lint.is_risk()).map(ToString::to_string).collect()
+    all.iter().filter(|warning| warning.lint.is_risk()).map(|risk| OneLine(risk).to_string()).collect()
 }
 
 /// Refuses rules that go further than is likely meant, where the operator wants that.
@@ -215,7 +216,7 @@ fn refused(rejected: &Rejected) -> Refused {
 fn shown(found: &Diagnostic) -> String {
     let rule = found.rule.as_ref().map(|rule| format!("  in {rule}\n")).unwrap_or_default();
     let advice = found.advice().map(|advice| format!("  help: {advice}\n")).unwrap_or_default();
-    format!("{found}\n{rule}{advice}")
+    Printable(format!("{found}\n{rule}{advice}")).to_string()
 }
 
 #[cfg(test)]
@@ -237,6 +238,9 @@ mod tests {
 
     const KEPT: &str = "{\"rules\": {\".read\": \"later()\"}}";
     const OTHERS: &str = "{\"rules\": {\".read\": true}}";
+
+    /// With a key that ends lines and turns what follows around.
+    const MARKED: &str = "{\"rules\": {\"a\u{85}\u{202e}\": {\".write\": true}}}";
 
     /// A server whose database `old` was kept with rules that it does not understand.
     fn server() -> Server {
@@ -277,6 +281,7 @@ mod tests {
             ("PUT", "/.settings/rules.json?ns=old", true, OTHERS, (200, None), true),
             ("GET", "/.settings/rules.json?ns=old", true, "", (200, Some(OTHERS)), false),
             ("GET", "/a.json?ns=old", false, "", (200, Some("1")), false),
+            ("PUT", "/.settings/rules.json?ns=old", true, MARKED, (200, None), true),
         ] {
             let mut request = Request::builder().method(method).uri(path).header(HOST, "127.0.0.1");
             if is_admin {
@@ -288,6 +293,10 @@ mod tests {
             assert_eq!(head.status, expected.0, "{method} {path}: {body:?}");
             assert!(expected.1.is_none_or(|expected| body == expected), "{method} {path}: {body:?}");
             assert_eq!(head.headers.contains_key(WARNING), warns, "{method} {path}");
+            for warning in head.headers.get_all(WARNING) {
+                let warning = std::str::from_utf8(warning.as_bytes()).unwrap();
+                assert!(!warning.contains(hearth_tree::disturbs_lines), "{warning:?}");
+            }
         }
     }
 }
