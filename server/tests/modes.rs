@@ -567,6 +567,7 @@ async fn a_server_for_production_knows_no_convenience() {
     for (report, path, credential, expected) in [
         ("R097", "/.json?ns=demo", "", 401),
         ("R097", "/.json?ns=demo", ADMIN, 200),
+        ("R091", "/.json?ns=demo", "owner", 401),
         ("R095", "/.inspect/coverage?ns=demo", "", 401),
         ("R095", "/.inspect/coverage.json?ns=demo", "", 401),
         // Nothing is recorded.
