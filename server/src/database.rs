@@ -10,6 +10,7 @@ use crate::study::Study;
 use crate::threads::{
     CheckpointHealth, LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher,
 };
+use crate::transport::BodyRoom;
 use crate::unhurried::unhurried;
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
@@ -237,6 +238,7 @@ pub struct Databases {
     push_ids: Mutex<PushIds>,
     limiter: Limiter,
     audit: Audit,
+    bodies: Arc<BodyRoom>,
     in_vain: InVain,
 }
 
@@ -293,6 +295,7 @@ impl Databases {
             push_ids: Mutex::default(),
             limiter: Limiter::default(),
             audit: Audit::default(),
+            bodies: Arc::default(),
             in_vain: InVain::default(),
         };
         // What may not be used is kept all the same.
@@ -341,6 +344,11 @@ impl Databases {
     /// How much anybody may do in them.
     pub(crate) const fn limiter(&self) -> &Limiter {
         &self.limiter
+    }
+
+    /// Where bodies of requests find room while they are received.
+    pub(crate) const fn bodies(&self) -> &Arc<BodyRoom> {
+        &self.bodies
     }
 
     /// Who tells of bulk reads.

@@ -10,7 +10,7 @@ use crate::checkpoint_log::CheckpointLog;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Dev, Mode, Reach};
-use crate::transport::Public;
+use crate::transport::{MIB_MAX, Public};
 use clap::builder::BoolishValueParser;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -111,6 +111,7 @@ impl Arguments {
             keep_alive,
             limits: limits.unwrap_or_default(),
             entrance: entrance(None, None, Vec::new())?,
+            body_memory: MIB_MAX,
             mode: Mode::Dev(Dev { reach, allowed, rules, public, explain }),
             reloaded: Reloaded { rules: rules_file, limits: limits_file, tls: None, keys: Vec::new() },
         })

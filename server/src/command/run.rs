@@ -231,6 +231,8 @@ pub(super) struct Settled {
     pub(super) keep_alive: KeepAlive,
     pub(super) limits: Limits,
     pub(super) entrance: Entrance,
+    /// For bodies that are being received, in MiB.
+    pub(super) body_memory: u32,
     pub(super) mode: Mode,
     pub(super) reloaded: Reloaded,
 }
@@ -239,8 +241,18 @@ impl Settled {
     /// Reads the data, serves until a signal comes, and ends in order: no new connections, armed writes made, clients
     /// sent away so that they come back.
     pub(super) async fn run(self) -> Result<(), RunError> {
-        let Self { address, data, store, checkpoint_log, keep_alive, limits, entrance, mode, reloaded } =
-            self;
+        let Self {
+            address,
+            data,
+            store,
+            checkpoint_log,
+            keep_alive,
+            limits,
+            entrance,
+            body_memory,
+            mode,
+            reloaded,
+        } = self;
         let data = match data {
             None => Data::in_memory(),
             Some(folder) => Data::open(&folder, mode.door(), now_ms(), store, checkpoint_log)?,
@@ -277,6 +289,7 @@ impl Settled {
         say(&format!("{}{risks}", welcome(&mode, &found, &stored, address, reloaded.tls.is_some())));
         let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
         databases.limiter().replace(limits);
+        databases.bodies().allow(body_memory);
         let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
         let scheme = if reloaded.tls.is_some() { "https" } else { "http" };
         writeln!(io::stdout(), "listening on {scheme}://{address}")?;

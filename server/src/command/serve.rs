@@ -11,14 +11,14 @@ use crate::checkpoint_log::CheckpointLog;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Mode, Serve};
-use crate::transport::{Network, Tls};
+use crate::transport::{MIB_MAX, Network, Tls};
 use clap::builder::BoolishValueParser;
 use hearth_wire::Namespace;
 use serde::de::{Deserialize, Deserializer, Error};
 use std::env;
 use std::fs;
 use std::net::IpAddr;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,6 +49,10 @@ pub(super) struct Arguments {
     /// How many of them may come from one address, or from one /64 of IPv6.
     #[arg(long, value_name = "N", env = "HEARTH_MAX_CONNECTIONS_PER_ADDRESS")]
     max_connections_per_address: Option<NonZeroUsize>,
+    /// How many MiB of the bodies of requests there may be while they are received, beyond the first 64 KB of each; 1024 if
+    /// nothing is said.
+    #[arg(long, value_name = "MIB", env = "HEARTH_MAX_BODY_MEMORY")]
+    max_body_memory: Option<NonZeroU32>,
     /// The address of a proxy in front, or a network of them: what it says in X-Forwarded-For or Forwarded of where its
     /// clients come from is believed. May be said several times.
     #[arg(long, value_name = "ADDRESS", value_parser = Network::parse, value_delimiter = ',', env = "HEARTH_BEHIND_PROXY")]
@@ -98,6 +102,7 @@ struct File {
     refuse_open_rules: Option<bool>,
     max_connections: Option<NonZeroUsize>,
     max_connections_per_address: Option<NonZeroUsize>,
+    max_body_memory: Option<NonZeroU32>,
     #[serde(default)]
     behind_proxy: Vec<Network>,
     firebase_project: Option<String>,
@@ -131,6 +136,7 @@ impl Config for File {
         "keep-alive",
         "limits",
         "listen",
+        "max-body-memory",
         "max-connections",
         "max-connections-per-address",
         "memory",
@@ -161,7 +167,7 @@ impl Config for File {
 impl Arguments {
     pub(super) fn settle(self) -> Result<Settled, RunError> {
         let (max, per_address) = (self.max_connections, self.max_connections_per_address);
-        let behind_proxy = self.behind_proxy;
+        let (behind_proxy, max_body_memory) = (self.behind_proxy, self.max_body_memory);
         let Self {
             basics,
             namespaces,
@@ -222,6 +228,7 @@ impl Arguments {
             keep_alive,
             limits: limits.unwrap_or_default(),
             entrance,
+            body_memory: max_body_memory.or(file.max_body_memory).map_or(MIB_MAX, NonZeroU32::get),
             mode: Mode::Serve(serve),
             reloaded: Reloaded { rules: rules_file, limits: limits_file, tls, keys },
         })

@@ -68,6 +68,10 @@ fn of_server(text: &mut Exposition, databases: &Databases) {
     let mut slow = text.family("hearth_slow_requests_total", Kind::Counter, help);
     slow.sample(&[("part", "head")], meters.slow_heads.get());
     slow.sample(&[("part", "body")], meters.slow_bodies.get());
+    let help = "Bytes of large bodies that are being received.";
+    text.family("hearth_body_bytes", Kind::Gauge, help).sample(&[], databases.bodies().bytes_now());
+    let help = "Requests whose body found no room beside others.";
+    text.family("hearth_refused_bodies_total", Kind::Counter, help).sample(&[], databases.bodies().refused());
     let help = "Time to write a group of commits to the log and to have the disk keep it.";
     let mut syncs = text.family("hearth_sync_seconds", Kind::Histogram, help);
     for (bound_us, count) in meters.syncs.up_to() {

@@ -1,6 +1,7 @@
 //! How clients reach the server.
 
 mod accept;
+mod bodies;
 mod hub;
 mod long_poll;
 mod opening;
@@ -17,6 +18,7 @@ mod tls;
 mod websocket;
 
 pub(crate) use accept::{Entrance, serve};
+pub(crate) use bodies::{BodyRoom, BodyShare, MIB_MAX, NoRoom};
 pub(crate) use proxies::{Network, Proxies};
 pub(crate) use public::Public;
 pub(crate) use public::PublicError;

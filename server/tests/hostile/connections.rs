@@ -161,3 +161,41 @@ fn heads_that_do_not_come_are_counted() {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn large_bodies_share_so_much_room_and_small_ones_need_none() {
+    let server = serve(&["--max-body-memory", "1"]);
+    let begin = |bytes: usize, announced: usize| {
+        let mut http = Http::connect(&server.address);
+        http.send("PUT /a.json?ns=hostile&print=silent", &format!("Content-Length: {announced}\r\n"));
+        http.send_bytes(format!("\"{}", "x".repeat(bytes - 1)).as_bytes());
+        http
+    };
+    let bytes_now = || {
+        let mut http = Http::connect(&server.address);
+        http.send("GET /metrics", &format!("Authorization: Bearer {ADMIN}\r\n"));
+        let (_, text) = http.answer().unwrap();
+        let of = |name: &str| {
+            text.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().parse().unwrap()
+        };
+        (of("hearth_body_bytes "), of("hearth_refused_bodies_total "))
+    };
+    let first = begin(900_000, 2_000_000);
+    while bytes_now() != (900_000 - 65_536, 0) {
+        std::thread::yield_now();
+    }
+    let (status, text) = begin(900_000, 900_000).answer().unwrap();
+    assert_eq!(status, 503, "R101 {text}");
+    assert!(text.contains("receives too many large requests at once"), "R101 {text}");
+    assert_eq!(Http::connect(&server.address).ask("PUT /b.json?ns=hostile", "1").0, 200, "R101");
+    drop(first);
+    while bytes_now() != (0, 1) {
+        std::thread::yield_now();
+    }
+    let body = format!("\"{}\"", "x".repeat(900_000));
+    assert_eq!(
+        Http::connect(&server.address).ask("PUT /a.json?ns=hostile&print=silent", &body).0,
+        204,
+        "R101"
+    );
+}

@@ -7,6 +7,7 @@
 use super::apart;
 use super::refused::Refused;
 use super::write::{Plan, Told, nodes_max, place_of};
+use crate::transport::BodyShare;
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
@@ -43,6 +44,8 @@ pub(super) struct Arriving {
     enough: usize,
     /// What came with the end of what was asked for.
     next: Option<Bytes>,
+    /// Of the room for bodies; an admin's need none.
+    share: Option<BodyShare>,
 }
 
 impl Arriving {
@@ -60,7 +63,13 @@ impl Arriving {
             until: Instant::now() + PART,
             enough: PART_BYTES,
             next: None,
+            share: None,
         })
+    }
+
+    /// Counts what comes.
+    pub(super) fn within(self, share: BodyShare) -> Self {
+        Self { share: Some(share), ..self }
     }
 
     /// How long it is by now.
@@ -83,11 +92,31 @@ impl Arriving {
         if self.bytes_max - self.bytes < piece.len() {
             return Err(too_large(self.bytes_max));
         }
-        self.bytes += piece.len();
+        let grown = self.share.as_mut().map_or(Ok(()), |share| share.grow(piece.len()));
+        self.count(piece.len());
+        if let Err(full) = grown {
+            drop(piece);
+            // What has come before is held, and counted, until then.
+            self.pass_over().await;
+            return Err(full.into());
+        }
+        Ok(Some(piece))
+    }
+
+    fn count(&mut self, bytes: usize) {
+        self.bytes += bytes;
         if self.enough <= self.bytes {
             (self.until, self.enough) = (Instant::now() + PART, self.bytes + PART_BYTES);
         }
-        Ok(Some(piece))
+    }
+
+    /// Keeps nothing of the rest: clients that still send do not look for an answer.
+    async fn pass_over(&mut self) {
+        while let Ok(Some(Ok(piece))) = timeout_at(self.until, self.pieces.next()).await
+            && self.bytes + piece.len() <= self.bytes_max
+        {
+            self.count(piece.len());
+        }
     }
 
     /// So much of it, or a little more; less only at its end.

@@ -4,6 +4,7 @@ use super::answer::NO_CACHE;
 use crate::auth::CredentialError;
 use crate::database::{FindError, StageError, Stopped};
 use crate::limits::OverLimit;
+use crate::transport::NoRoom;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -146,6 +147,12 @@ impl From<OverLimit> for Refused {
             OverLimit::Burst { .. } | OverLimit::Value { .. } => StatusCode::BAD_REQUEST,
         };
         Self { retry_after_s: over.retry_after_s(), ..Self::new(status, over.to_string()) }
+    }
+}
+
+impl From<NoRoom> for Refused {
+    fn from(full: NoRoom) -> Self {
+        Self { retry_after_s: Some(1), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, full.to_string()) }
     }
 }
 

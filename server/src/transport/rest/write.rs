@@ -68,6 +68,9 @@ pub(super) async fn answer(
         }
         Method::Put | Method::Patch | Method::Post => {
             let mut arriving = Arriving::new(&asked.headers, body, body_bytes_max(asked)?)?;
+            if asked.identity != Identity::Admin {
+                arriving = arriving.within(server.databases.bodies().share());
+            }
             let begun = arriving.begin(WRITE_BYTES_MIN).await?;
             let child = match method {
                 Method::Post => Some(server.databases.new_push_id(now_ms()).map_err(|error| {
