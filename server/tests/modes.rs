@@ -850,11 +850,13 @@ A realtime database that you run yourself, for the apps and SDKs of the Firebase
 Usage: hearth <COMMAND>
 
 Commands:
-  dev    Runs a server for development: for this machine, and convenient
-  serve  Runs a server for production: closed without rules, and for the databases that you name
-  token  Makes a token for a service, a device or a test, and prints it
-  rules  Checks, tests, explains and covers security rules, without a server
-  help   Print this message or the help of the given subcommand(s)
+  dev     Runs a server for development: for this machine, and convenient
+  serve   Runs a server for production: closed without rules, and for the databases that you name
+  token   Makes a token for a service, a device or a test, and prints it
+  export  Copies what is at a place of a running server into a file of JSON, as it is at one moment
+  import  Replaces what is at a place of a running server by a file of JSON, at once or not at all
+  rules   Checks, tests, explains and covers security rules, without a server
+  help    Print this message or the help of the given subcommand(s)
 
 Options:
   -h, --help     Print help
