@@ -129,13 +129,19 @@ impl World<'_> {
                     self.goes("decided by the right side of &&");
                     self.value(right)?
                 } else {
-                    self.goes("decided by the left side of &&");
+                    // In `a && b && c` it was decided further inside.
+                    if !matches!(**left, Expr::Binary("&&", ..)) {
+                        self.goes("decided by the left side of &&");
+                    }
                     Worth::Bool(false)
                 }
             }
             Expr::Binary("||", left, right) => {
                 if self.value(left)?.bool()? {
-                    self.goes("decided by the left side of ||");
+                    // In `a || b || c` it was decided further inside.
+                    if !matches!(**left, Expr::Binary("||", ..)) {
+                        self.goes("decided by the left side of ||");
+                    }
                     Worth::Bool(true)
                 } else {
                     self.goes("decided by the right side of ||");
