@@ -799,8 +799,8 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
             "explain = true",
             " has keys that `hearth serve` does not know: `explain` (line 1); it knows `admin-credential-file`, \
              `behind-proxy`, `checkpoint-log`, `data`, `firebase-keys`, `firebase-project`, `keep-alive`, `limits`, `listen`, \
-             `max-connections`, `max-connections-per-address`, `memory`, `namespaces`, `port`, `refuse-open-rules`, `rules`, \
-             `store`, `tls-cert`, `tls-key`, `token-issuers`, `token-secret-files`",
+             `max-body-memory`, `max-connections`, `max-connections-per-address`, `memory`, `namespaces`, `port`, \
+             `refuse-open-rules`, `rules`, `store`, `tls-cert`, `tls-key`, `token-issuers`, `token-secret-files`",
         ),
     ]
     .into_iter()
