@@ -33,12 +33,19 @@ impl Arguments {
     pub(super) fn run(self, credential: Option<&Secret>) -> Result<(), TransferError> {
         let Self { remote, file, compress, force } = self;
         let file = file.filter(|file| file != Path::new("-"));
-        if let Some(file) = &file
-            && !force
-            && file.exists()
-        {
-            return Err(TransferError::Exists { file: file.clone() });
+        // What a link leads to is meant, and what is no file (a device, a pipe) is written into and stays what it is.
+        let file = file.map(|file| fs::canonicalize(&file).unwrap_or(file));
+        let there = file.as_deref().and_then(|file| fs::metadata(file).ok());
+        let is_stream = there.as_ref().is_some_and(|there| !there.is_file() && !there.is_dir());
+        if let (Some(file), Some(there)) = (&file, &there) {
+            if there.is_dir() {
+                return Err(TransferError::Folder { file: file.clone() });
+            }
+            if !is_stream && !force {
+                return Err(TransferError::Exists { file: file.clone() });
+            }
         }
+        let name_of_data = remote.name();
         let mut body = remote.open(credential)?.get("format=export")?.into_body();
         let expected = body.content_length();
         let by_name = || file.as_deref().map_or(Compression::None, Compression::of_name);
@@ -46,24 +53,31 @@ impl Arguments {
         let Some(file) = file else {
             let name = PathBuf::from("standard output");
             let bytes = copy(&mut body, expected, compression, io::stdout().lock(), &name)?;
-            bytes.end("standard output");
+            bytes.end(&format!("{name_of_data} to standard output"));
             return Ok(());
         };
+        if is_stream {
+            let failed = |error| TransferError::File { file: file.clone(), act: "written", error };
+            let own = OpenOptions::new().write(true).open(&file).map_err(failed)?;
+            copy(&mut body, expected, compression, own, &file)?
+                .end(&format!("{name_of_data} to {}", file.display()));
+            return Ok(());
+        }
+        // A name of its own, so that two exports to one file do not meet.
         let mut unfinished = file.clone().into_os_string();
-        unfinished.push(".unfinished");
+        unfinished.push(format!(".{}.unfinished", std::process::id()));
         let unfinished = PathBuf::from(unfinished);
         let failed = |error| TransferError::File { file: unfinished.clone(), act: "written", error };
         // Whoever exports has read everything, and that is nobody else's.
         let mut options = OpenOptions::new();
-        let own =
-            options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished).map_err(failed)?;
+        let own = options.write(true).create_new(true).mode(0o600).open(&unfinished).map_err(failed)?;
         let written = copy(&mut body, expected, compression, &own, &unfinished).and_then(|progress| {
             finish(&own, &unfinished, &file).map_err(failed)?;
             Ok(progress)
         });
         match written {
             Ok(progress) => {
-                progress.end(&file.display().to_string());
+                progress.end(&format!("{name_of_data} to {}", file.display()));
                 Ok(())
             }
             Err(error) => {

@@ -35,6 +35,16 @@ pub(super) struct Remote {
 }
 
 impl At {
+    /// The database and the place, for people.
+    pub(super) fn name(&self) -> String {
+        let named = self.namespace.as_ref().map(|name| format!("database `{}`", name.as_str()));
+        let url = self.url.parse::<Uri>();
+        let path = url.as_ref().map_or("/", Uri::path).trim_end_matches('/');
+        let path = path.strip_suffix(".json").unwrap_or(path);
+        let slash = if path.is_empty() { "/" } else { "" };
+        format!("{}, `{path}{slash}`", named.as_deref().unwrap_or("the default database"))
+    }
+
     /// Checks the address. `credential` is what was found of one; a server on this machine may do without.
     pub(super) fn open(self, credential: Option<&Secret>) -> Result<Remote, TransferError> {
         let Self { url, namespace, .. } = self;

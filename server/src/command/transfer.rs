@@ -53,6 +53,12 @@ pub enum TransferError {
         /// Its name.
         file: PathBuf,
     },
+    /// No name of a file.
+    #[error("`{}` is a folder; name a file in it", .file.display())]
+    Folder {
+        /// Its name.
+        file: PathBuf,
+    },
     /// A file cannot be read or written.
     #[error("`{}` cannot be {act}: {error}", .file.display())]
     File {

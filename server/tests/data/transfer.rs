@@ -71,7 +71,31 @@ fn what_is_exported_is_imported_as_it_was() {
     );
     feed(import(&server, "/copy/").arg("-"), text.as_bytes(), true);
     assert_eq!(server.ask("GET", "/copy.json?format=export", ""), (200, text));
-    assert!(!folder.path().join("x.json.unfinished").exists());
+    let left =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(left.filter(|name| name.ends_with(".unfinished")).count(), 0);
+    // What is no file stays what it is; a folder is none either; a link leads to what is meant.
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reading = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    done(export(&server, "/a.json").args([pipe.as_os_str(), "--force".as_ref()]));
+    assert_eq!(reading.join().unwrap(), server.ask("GET", "/a.json?format=export", "").1);
+    assert!(!fs::metadata(&pipe).unwrap().is_file());
+    assert!(
+        refusal(export(&server, "/").arg("--force").arg(folder.path()))
+            .contains("is a folder; name a file in it")
+    );
+    let (link, target) = (folder.path().join("link.json"), folder.path().join("x.json"));
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    done(export(&server, "/a.json").arg("--force").arg(&link));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&target).unwrap(), server.ask("GET", "/a.json?format=export", "").1);
+    // Which database it was is said, since one that nobody has written to is empty and no mistake.
+    let said = done(export(&server, "/a").args(["--namespace", "nobody", "--force"]).arg(&target));
+    assert!(said.contains("database `nobody`, `/a` to "), "{said}");
 }
 
 /// Gives a command this on standard input; whether it is let to its end. Its exit code.

@@ -16,7 +16,8 @@ const MAKE: Ticket = Ticket(2);
 
 /// The write that a request wants to leave behind.
 pub(super) fn on_close_of<T>(asked: &Asked<T>) -> Result<Option<Write>, Refused> {
-    let Some(text) = asked.params.text(PARAM)? else { return Ok(None) };
+    // curl and forms write a space as `+`.
+    let Some(text) = asked.params.query_text(PARAM)? else { return Ok(None) };
     let update = read_update(text.as_bytes(), &Path::root(), &ReadOptions::default());
     update
         .map(|update| Some(Write::Update(update)))
