@@ -36,8 +36,7 @@ pub(super) struct Arriving {
     pieces: BodyDataStream,
     /// Longest that it may be.
     bytes_max: usize,
-    /// What the client says that it is long.
-    said_bytes: Option<usize>,
+    /// How much of it has come.
     bytes: usize,
     /// When there must be so much.
     until: Instant,
@@ -58,7 +57,6 @@ impl Arriving {
         Ok(Self {
             bytes_max,
             pieces: body.into_data_stream(),
-            said_bytes: said,
             bytes: 0,
             until: Instant::now() + PART,
             enough: PART_BYTES,
@@ -79,7 +77,8 @@ impl Arriving {
 
     /// Who may send more than others may have more nodes, too.
     fn nodes_max(&self) -> usize {
-        let bytes = self.said_bytes.unwrap_or_default().max(self.bytes);
+        // What is only announced buys nothing.
+        let bytes = self.bytes;
         if self.bytes_max == BODY_BYTES_MAX { nodes_max(bytes) } else { nodes_max(bytes).max(bytes / 16) }
     }
 

@@ -7,6 +7,7 @@ use super::incoming::{Arriving, BODY_BYTES_MAX, Begun, IMPORT_BYTES_MAX, Reading
 use super::read::{is_quick, leaf};
 use super::refused::Refused;
 use super::{Asked, Server, apart};
+use crate::auth::CredentialError;
 use crate::clock::now_ms;
 use crate::connection::REQUEST_NODES_MAX;
 use crate::log::WRITE_BYTES_MIN;
@@ -104,6 +105,11 @@ pub(super) async fn answer(
             (plan, write)
         }
     };
+    // A body may have taken its time.
+    if asked.expires_ms.is_some_and(|expires_ms| expires_ms <= now_ms()) {
+        database.let_go((write, plan));
+        return Err(Refused::unproven(&CredentialError::Expired));
+    }
     let is_short = body_bytes <= BODY_BYTES_QUICK;
     if let Err(over) = limiter.write(&asked.who(&database), &write) {
         database.let_go((write, plan));
