@@ -9,6 +9,7 @@ mod envelope;
 mod frame;
 mod handshake;
 mod hash;
+mod long;
 mod namespace;
 mod number;
 mod poll;
@@ -26,11 +27,12 @@ pub use connect::{ConnectError, ConnectParams};
 pub use control::{ClientControl, ServerControl};
 pub use envelope::{ClientMessage, Refused, number_of};
 pub use frame::{
-    Assembled, Assembler, FRAME_UNITS_MAX, FrameError, FrameLimits, Frames, KEEPALIVE, PARTS_MAX,
-    TooManyParts, split,
+    Assembled, Assembler, FRAME_UNITS_MAX, FrameError, FrameLimits, Frames, KEEPALIVE, Length, PARTS_MAX,
+    Parts, TooManyParts, split,
 };
 pub use handshake::{HANDSHAKE_TIME_MS_MIN, Handshake, PROTOCOL_VERSION};
 pub use hash::{CompoundHash, CompoundHashError, Held};
+pub use long::LongMessage;
 pub use namespace::{Addressed, NAMESPACE_CHARS_MAX, Namespace, NamespaceError};
 pub use number::{RequestNumber, Tag};
 pub use poll::{

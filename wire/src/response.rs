@@ -101,6 +101,11 @@ impl Response {
     }
 }
 
+/// The answer to a read without what was read, which [`crate::LongMessage`] writes.
+pub(crate) fn message_of_data(number: RequestNumber) -> impl Serialize {
+    Envelope::data(ResponseFields { r: number, b: &Answer::Data(None) })
+}
+
 impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

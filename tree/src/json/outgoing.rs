@@ -68,7 +68,8 @@ impl JsonPieces {
     }
 
     /// Appends the next piece, which is longer than `bytes` by no more than one leaf, what an
-    /// array lacks before it, and their brackets, unless the text ends before. Whether there is more. O(length), and O(depth log children) to begin.
+    /// array lacks before it, and their brackets, unless the text ends before. It ends between two tokens, and a key is in one
+    /// piece with its colon. Whether there is more. O(length), and O(depth log children) to begin.
     pub fn append_to(&mut self, text: &mut Vec<u8>, bytes: usize) -> bool {
         let Self { form, spelling, top, levels } = self;
         match spelling {

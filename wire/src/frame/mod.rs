@@ -4,9 +4,11 @@
 //! from WebSocket.
 
 mod assembler;
+mod parts;
 mod split;
 
 pub use assembler::{Assembled, Assembler, FrameError, FrameLimits};
+pub use parts::{Length, Parts};
 pub use split::{Frames, TooManyParts, split};
 
 /// Longest part of a split message, and longest message that is sent whole, in UTF-16 code units.

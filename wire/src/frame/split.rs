@@ -41,7 +41,7 @@ pub fn split(message: &str) -> Result<Frames<'_>, TooManyParts> {
         if lengths.len() == PARTS_MAX {
             return Err(TooManyParts { bytes: message.len() });
         }
-        let length = part_length(rest);
+        let length = part_length(rest.as_bytes());
         lengths.push(length);
         rest = &rest[length..];
     }
@@ -50,15 +50,15 @@ pub fn split(message: &str) -> Result<Frames<'_>, TooManyParts> {
     Ok(Frames { count, rest: message, lengths })
 }
 
-/// How many bytes of the text fit into one part.
-fn part_length(text: &str) -> usize {
+/// How many bytes of a text, which is UTF-8, fit into one part.
+pub(super) fn part_length(text: &[u8]) -> usize {
     // Nearly all text is ASCII, a unit a byte, and that is seen at memory speed.
-    let start = text.as_bytes().get(..FRAME_UNITS_MAX).unwrap_or(text.as_bytes());
+    let start = text.get(..FRAME_UNITS_MAX).unwrap_or(text);
     if start.is_ascii() {
         return start.len();
     }
     let mut units = 0;
-    for (at, &byte) in text.as_bytes().iter().enumerate() {
+    for (at, &byte) in text.iter().enumerate() {
         // A character is counted at its first byte; those above U+FFFF, of four bytes, are two units.
         units += match byte {
             0x80..=0xBF => 0,

@@ -6,7 +6,7 @@
 use super::{RangeData, push};
 use crate::number::Tag;
 use crate::text::{PlaceBelow, Post, Shown, TooLong, Unrooted, encode, encode_received};
-use hearth_tree::{Edit, Form, Json, Node, Part, Path, To};
+use hearth_tree::{Edit, Form, Json, Node, Part, Path, Scalar, To};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::borrow::Cow;
@@ -107,6 +107,39 @@ fn message_of_ranges<'a>(at: &'a Path, ranges: &'a [RangeData]) -> impl Serializ
     push("rm", Fields { p: Shown(Unrooted(at)), d: ranges })
 }
 
+/// A push of this name without what it says, which [`crate::LongMessage`] writes.
+pub(crate) fn message_of_nothing<'a>(name: &'static str, at: &'a Path) -> impl Serialize + use<'a> {
+    push(name, Fields { p: Shown(Unrooted(at)), d: () })
+}
+
+/// What a merge says, by the names that it has there.
+pub(crate) fn members_of_merge(at: &Path, edits: &[Edit]) -> Vec<(String, Option<Node>)> {
+    assert!(!edits.is_empty(), "a merge says something");
+    let member = |edit: &Edit| {
+        let node = match &edit.to {
+            To::Node(node) => node.clone(),
+            // A priority is written as a leaf is.
+            To::Priority(priority) => priority.clone().map(|priority| Scalar::from(priority).into()),
+        };
+        (place_below(at, edit).to_string(), node)
+    };
+    edits.iter().map(member).collect()
+}
+
+/// The place of an edit as one of a merge.
+fn place_below(at: &Path, edit: &Edit) -> PlaceBelow {
+    let below = edit.at.strip(at).expect("a listen is told of what is below it");
+    let part = match edit.to {
+        To::Node(_) => Part::Value,
+        To::Priority(_) => Part::Priority,
+    };
+    assert!(
+        part == Part::Priority || !below.is_here(),
+        "the value of the place itself is set, not merged"
+    );
+    PlaceBelow { below, part }
+}
+
 /// The place of an edit, as a server writes it.
 struct EditedPlace<'a>(&'a Edit);
 
@@ -146,17 +179,8 @@ struct Merged<'a> {
 impl Serialize for Merged<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members = serializer.serialize_map(Some(self.edits.len()))?;
-        for Edit { at, to } in self.edits {
-            let below = at.strip(self.at).expect("a listen is told of what is below it");
-            let part = match to {
-                To::Node(_) => Part::Value,
-                To::Priority(_) => Part::Priority,
-            };
-            assert!(
-                part == Part::Priority || !below.is_here(),
-                "the value of the place itself is set, not merged"
-            );
-            members.serialize_entry(&Shown(PlaceBelow { below, part }), &Content(to))?;
+        for edit in self.edits {
+            members.serialize_entry(&Shown(place_below(self.at, edit)), &Content(&edit.to))?;
         }
         members.end()
     }

@@ -3,6 +3,7 @@
 mod answers;
 mod control;
 mod hostile;
+mod long;
 mod pushes;
 mod refused;
 mod requests;

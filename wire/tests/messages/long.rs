@@ -1,0 +1,113 @@
+//! Messages that are written in pieces: as in one.
+
+use hearth_tree::{Edit, Key, Node, Path, Priority, RelativePath, Scalar, Text, To};
+use hearth_wire::{
+    Answer, Body, FRAME_UNITS_MAX, Length, LongMessage, Parts, RECEIVED_BYTES_MAX, RangeData, RequestNumber,
+    Response, Tag, TooLong, split,
+};
+
+fn path(text: &str) -> Path {
+    Path::parse(text).expect(text)
+}
+
+fn leaf(text: &str) -> Node {
+    Scalar::Text(Text::new(text).expect("it is short enough")).into()
+}
+
+/// Children with these values; the keys are numbers, as of a list.
+fn list(value: &str, len: usize) -> Option<Node> {
+    let key = |at| Key::parse(&format!("k{at:06}")).expect("a letter and digits are a key");
+    Node::inner((0..len).map(|at| (key(at), leaf(value))))
+}
+
+/// The frames of a message as it is written in pieces, and as it is split as one text.
+fn check(whole: &str, message: &LongMessage, tag: Option<Tag>) {
+    let end = &whole[whole.ceil_char_boundary(whole.len().saturating_sub(40))..];
+    let length = Length::of(message.clone()).expect("clients can receive it");
+    let mut frames = Vec::new();
+    if length.parts_with(tag) != 1 {
+        frames.push(length.parts_with(tag).to_string());
+    }
+    let mut parts = Parts::new(message.clone().ended(tag));
+    while let Some(part) = parts.next_part() {
+        frames.push(part.to_owned());
+    }
+    let expected: Vec<_> = split(whole).expect("clients can receive it").collect();
+    assert_eq!(frames.len(), expected.len(), "frames of {} bytes, ending in {end}", whole.len());
+    assert!(frames == expected, "a frame differs, of {} bytes, ending in {end}", whole.len());
+}
+
+#[test]
+fn a_message_in_pieces_is_the_message() {
+    let at = path("rooms/a");
+    for (value, len) in [("x", 0), ("x", 1), ("x", 3_000), ("é€😀\"\\\u{2028}", 40_000), ("0123456789", 50_000)] {
+        let node = list(value, len);
+        for tag in [None, Some(Tag(7)), Some(Tag(1 << 60))] {
+            let set = Body::set(&Edit { at: at.clone(), to: To::Node(node.clone()) });
+            check(&set.with_tag(tag), &LongMessage::set(&at, node.clone()), tag);
+
+            let priority = Priority::Text(Text::new("p").expect("it is short"));
+            let edits = [
+                Edit { at: path("rooms/a/b/c"), to: To::Node(node.clone()) },
+                Edit { at: path("rooms/a/d"), to: To::Priority(Some(priority)) },
+                Edit { at: path("rooms/a/e"), to: To::Priority(None) },
+            ];
+            check(&Body::merge(&at, &edits).with_tag(tag), &LongMessage::merge(&at, &edits), tag);
+
+            let place = |text| Some(RelativePath::parse(text).expect("it is one"));
+            let ranges = vec![
+                RangeData { after: None, up_to: place("b"), data: node.clone() },
+                RangeData { after: place("b"), up_to: place("c/d"), data: None },
+                RangeData { after: place("x"), up_to: None, data: node.clone() },
+            ];
+            let whole = Body::ranges(&at, &ranges);
+            check(&whole.with_tag(tag), &LongMessage::ranges(&at, ranges), tag);
+        }
+        let number = RequestNumber(12);
+        let whole = Response { number, answer: Answer::Data(node.clone()) }.to_text();
+        check(&whole, &LongMessage::data(number, node), None);
+    }
+}
+
+#[test]
+fn the_end_of_a_message_may_need_a_part_of_its_own() {
+    let at = path("a");
+    let around = Body::set(&Edit { at: at.clone(), to: To::Node(Some(leaf(""))) }).with_tag(None).len();
+    for over in 0..12 {
+        for (filler, bytes) in [("x", 1), ("é", 1), ("😀", 2)] {
+            let text = filler.repeat((2 * FRAME_UNITS_MAX - around + over) / bytes);
+            let node = Some(leaf(&text));
+            for tag in [None, Some(Tag(5))] {
+                let whole = Body::set(&Edit { at: at.clone(), to: To::Node(node.clone()) });
+                check(&whole.with_tag(tag), &LongMessage::set(&at, node.clone()), tag);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_clients_cannot_receive_is_too_long() {
+    let at = path("a");
+    let around = Body::set(&Edit { at: at.clone(), to: To::Node(Some(leaf(""))) }).with_tag(None).len();
+    // Leaves of a megabyte, and the last one fills what is left.
+    const LEAF: usize = 1_000_000;
+    let of_bytes = |bytes: usize| {
+        let own = "\"k000000\":\"\",".len();
+        let leaves = (bytes - around) / (LEAF + own);
+        let full = leaf(&"x".repeat(LEAF));
+        let key = |at| Key::parse(&format!("k{at:06}")).expect("a letter and digits are a key");
+        let mut children: Vec<_> = (0..leaves).map(|at| (key(at), full.clone())).collect();
+        // `{}` instead of `""` around, and no comma behind the last.
+        let rest = bytes - around - leaves * (LEAF + own) - (own - 1);
+        children.push((key(leaves), leaf(&"x".repeat(rest))));
+        Node::inner(children)
+    };
+    for (bytes, is_received) in [(RECEIVED_BYTES_MAX, true), (RECEIVED_BYTES_MAX + 1, false)] {
+        let node = of_bytes(bytes);
+        let message = LongMessage::set(&at, node.clone());
+        let measured = Length::of(message).map(|length| length.bytes + "}}}".len());
+        assert_eq!(measured, if is_received { Ok(bytes) } else { Err(TooLong) }, "{bytes}");
+        let whole = Body::received_set(&Edit { at: at.clone(), to: To::Node(node) });
+        assert_eq!(whole.is_ok(), is_received, "{bytes} as one text");
+    }
+}
