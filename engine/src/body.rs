@@ -15,10 +15,28 @@ pub struct Body {
     pub at: Path,
     /// What is there now.
     pub content: Content,
-    /// The encoded form; whoever encodes decides what it is.
-    pub encoded: OnceLock<Bytes>,
+    /// The encoded form.
+    pub encoded: OnceLock<Encoded>,
     /// What it weighs in bytes, or a little more than [`HEAVY_BYTES`]; found out when it is first asked for.
     weight: OnceLock<usize>,
+}
+
+/// The encoded form of a body, as whoever encodes it keeps it for all who are told the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Encoded {
+    /// This text.
+    Text(Bytes),
+    /// It is too long to stand in memory as one text: each who is told it has it written anew.
+    Long {
+        /// Its length in bytes.
+        bytes: usize,
+        /// How many parts it is sent in.
+        parts: usize,
+        /// The length of the last of them, as parts are measured.
+        last_units: usize,
+    },
+    /// No client can receive it.
+    TooLong,
 }
 
 /// What is at a place now.

@@ -99,6 +99,9 @@ pub trait Outboxes {
     /// has been told of it also finds it when reading.
     fn show(&mut self, published: &Arc<Published>);
 
+    /// Whether a session takes something long just now, fast enough: then it is not given up, however long it lags.
+    fn is_taking(&self, session: SessionId) -> bool;
+
     /// A session has lagged for [`crate::limits::LAG_END_MS`] and is given up: the publisher has closed it, its connection
     /// is to be ended with that reason, and counted.
     fn cut(&mut self, session: SessionId);

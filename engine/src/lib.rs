@@ -31,7 +31,7 @@ mod turns;
 mod weight;
 
 pub use armed::{ArmError, Armed};
-pub use body::{Body, Content, HeldRanges};
+pub use body::{Body, Content, Encoded, HeldRanges};
 pub use commit::{Arming, ArmingStep, Commit};
 pub use committer::Committer;
 pub use delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};

@@ -100,7 +100,7 @@ impl Database {
     /// [`Stopped`] at the end of the server.
     async fn govern(&self, session: SessionId, door: Door) -> Result<(), Stopped> {
         let (queue, mut answer) = mpsc::channel(1);
-        let outbox = Outbox { queue, is_lagging: Arc::default() };
+        let outbox = Outbox { queue, is_lagging: Arc::default(), is_taking: Arc::default() };
         self.open(session, Identity::Admin, outbox).await?;
         let (ticket, act) = (Some(Ticket(0)), Act::Govern(door));
         self.decide(Request { session, ticket, identity: Identity::Admin, act }).await?;

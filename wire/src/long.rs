@@ -29,19 +29,19 @@ const END: &str = "}}}";
 const NOTHING: &str = "null}}}";
 
 impl LongMessage {
-    /// `d`: what a place is now.
-    pub fn set(at: &Path, node: Option<Node>) -> Self {
-        Self::beginning(&push::message_of_nothing("d", at)).and(Top::Node(node))
+    /// `d`: what a place, or its priority, is now.
+    pub fn set(edit: &Edit) -> Self {
+        Self::beginning(&push::set_of_nothing(edit)).and(Top::Node(push::node_of(&edit.to)))
     }
 
     /// `m`: what several places are now; see [`crate::Body::merge`]. O(edits).
     pub fn merge(at: &Path, edits: &[Edit]) -> Self {
-        Self::beginning(&push::message_of_nothing("m", at)).and(Top::Members(push::members_of_merge(at, edits)))
+        Self::beginning(&push::news_of_nothing("m", at)).and(Top::Members(push::members_of_merge(at, edits)))
     }
 
     /// `rm`: what is in some ranges of the leaves below a place. O(ranges).
     pub fn ranges(at: &Path, ranges: Vec<push::RangeData>) -> Self {
-        let mut message = Self::beginning(&push::message_of_nothing("rm", at));
+        let mut message = Self::beginning(&push::news_of_nothing("rm", at));
         let mut before = "[";
         for mut range in ranges {
             let data = range.data.take();

@@ -144,13 +144,14 @@ impl Publisher {
         }
     }
 
-    /// Looks how long sessions have lagged: keeps no tree for them, and closes them in the end.
+    /// Looks how long sessions have lagged: keeps no tree for them, and closes them in the end, unless they take something
+    /// long meanwhile.
     pub(super) fn give_up(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
         for session in self.lagging.sessions.iter().copied().collect::<Vec<_>>() {
             let lag = self.sessions.get_mut(&session).and_then(|own| own.lag.as_mut());
             let Some(lag) = lag else { continue };
             let lagged_ms = now_ms - *lag.noticed_ms.get_or_insert(now_ms);
-            if LAG_END_MS <= lagged_ms {
+            if LAG_END_MS <= lagged_ms && !outboxes.is_taking(session) {
                 self.close(session);
                 outboxes.cut(session);
             } else if LAG_MS_MAX <= lagged_ms {

@@ -4,15 +4,17 @@
 //! see that write, so such a request waits until the writes before it are answered (wire reference 3.5). And why answers
 //! have slots: they leave in the order in which the requests came.
 //!
-//! What one client can make a connection hold: requests up to [`REQUEST_BYTES_MAX`] and one message more, one text that
-//! goes out, and two trees of other times: what waits to go out is spelled when it goes, and a read is begun when the one
-//! before has left.
+//! What one client can make a connection hold: requests up to [`REQUEST_BYTES_MAX`] and one message more, one text of a
+//! mebibyte that goes out, and two trees of other times: what waits to go out is spelled when it goes, what is long while it
+//! goes, and a read is begun when the one before has left.
 
 mod failure;
+mod long;
 mod news;
 mod spelled;
 
 pub(crate) use failure::failure_of_denial;
+pub(crate) use long::{Long, Told};
 
 use crate::auth::{CredentialError, Expiry, Gate, Proof, acting_as};
 use crate::database::{Database, Databases, StageError, Stopped};
@@ -37,7 +39,6 @@ use spelled::Spelled;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
-use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// Most requests of one connection that are not answered yet; its socket is not read meanwhile.
 const REQUESTS_MAX: usize = 1_024;
@@ -174,21 +175,21 @@ impl Connection {
         self.reads_outgoing == 0
     }
 
-    /// The next message to the client: bytes that it may share with the messages to others.
-    pub(crate) fn next_outgoing(&mut self) -> Option<Utf8Bytes> {
+    /// The next message to the client. A long one is to be written to its end before the next is asked for.
+    pub(crate) fn next_outgoing(&mut self) -> Option<Told> {
         loop {
             return Some(match self.outgoing.pop_front()? {
-                Outgoing::Text(text) => text.into(),
+                Outgoing::Text(text) => Told::Text(text.into()),
                 Outgoing::News(push) => match self.spell(push, false) {
-                    Some(text) => text,
+                    Some(told) => told,
                     None => continue,
                 },
                 Outgoing::First(push) => match self.spell(push, true) {
-                    Some(text) => text,
+                    Some(told) => told,
                     None => continue,
                 },
                 Outgoing::Answer(number, Outcome::Answer(answer)) => {
-                    Response { number, answer }.to_text().into()
+                    Told::Text(Response { number, answer }.to_text().into())
                 }
                 Outgoing::Answer(number, Outcome::Data(reading, published)) => {
                     self.reads_outgoing -= 1;
@@ -206,7 +207,7 @@ impl Connection {
         number: RequestNumber,
         reading: &Reading,
         published: Arc<Published>,
-    ) -> Utf8Bytes {
+    ) -> Told {
         let study = self.database.study();
         let judged = reading.judge(&published, Study::onlooker(study.as_deref()));
         let answer = match &judged {
@@ -219,29 +220,35 @@ impl Connection {
         let reasons = judged.as_ref().err().and_then(|denied| self.reasons_for_client(denied.reasons()));
         self.database.let_go_of_tree(published);
         match reasons {
-            None => {
-                let response = Response { number, answer };
-                let text = response.to_text();
-                if let Answer::Data(node) = &response.answer {
-                    self.given(&reading.get.at, text.len(), node.as_ref());
-                }
-                text.into()
-            }
+            None => self.told_of_answer(number, &reading.get.at, answer),
             Some(reasons) => {
                 self.outgoing.push_front(Outgoing::Answer(number, Outcome::Answer(answer)));
-                reasons.into()
+                Told::Text(reasons.into())
             }
         }
     }
 
-    /// The text of a push; none, if the client cannot receive it.
-    fn spell(&mut self, push: EnginePush, is_first: bool) -> Option<Utf8Bytes> {
-        match news::text_of_push(&push) {
-            Ok(text) => {
+    /// The answer to a read that was at a place. Data that no client could receive are too big (wire reference 2.2).
+    fn told_of_answer(&self, number: RequestNumber, at: &Path, answer: Answer) -> Told {
+        let text = |answer| Told::Text(Response { number, answer }.to_text().into());
+        let Answer::Data(node) = answer else { return text(answer) };
+        match news::told_of_data(number, node.as_ref(), &self.database) {
+            Ok((told, bytes)) => {
+                self.given(at, bytes, node.as_ref());
+                told
+            }
+            Err(TooLong) => text(Answer::Failed(Status::TooBig.into())),
+        }
+    }
+
+    /// The message of a push; none, if the client cannot receive it.
+    fn spell(&mut self, push: EnginePush, is_first: bool) -> Option<Told> {
+        match news::told_of_push(&push, &self.database) {
+            Ok((told, bytes)) => {
                 // Nodes are counted once, and not with each change of a place.
                 let node = is_first.then(|| news::node_of_push(&push)).flatten();
-                self.given(&push.body.at, text.len(), node);
-                Some(text)
+                self.given(&push.body.at, bytes, node);
+                Some(told)
             }
             Err(TooLong) => {
                 self.untold.push(push);

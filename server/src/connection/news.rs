@@ -1,35 +1,51 @@
 //! News in the words of the protocol.
 
+use super::long::{Long, Told, WHOLE_BYTES};
+use crate::database::Database;
 use crate::unhurried::unhurried;
-use bytes::Bytes;
-use hearth_engine::{Body, Content, HeldRanges, Push};
-use hearth_tree::{Edit, Node, To};
-use hearth_wire::{RangeData, Tag, TooLong};
+use hearth_engine::{Body, Content, Encoded, HeldRanges, Push};
+use hearth_tree::{Edit, Node, Path, RelativePath, To};
+use hearth_wire::{Length, LongMessage, RangeData, RequestNumber, Tag, TooLong};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-/// Kept as the encoded form of what no client can receive.
-const TOO_LONG: Bytes = Bytes::new();
-
-/// The message of a push. The body is encoded by whoever needs it first, for all who are told the same; without a tag
-/// they all share its bytes.
+/// The message of a push, and its length in bytes. The body is encoded by whoever needs it first, for all who are told the
+/// same; without a tag they all share its bytes.
 ///
 /// # Errors
 /// [`TooLong`], if its client could not receive it.
-pub(super) fn text_of_push(push: &Push) -> Result<Utf8Bytes, TooLong> {
-    let encode = || encoded(&push.body).map_or(TOO_LONG, Bytes::from);
-    let bytes = match push.body.encoded.get() {
-        Some(bytes) => bytes,
-        None if push.body.is_heavy() => unhurried(|| push.body.encoded.get_or_init(encode)),
-        None => push.body.encoded.get_or_init(encode),
+pub(super) fn told_of_push(push: &Push, database: &Database) -> Result<(Told, usize), TooLong> {
+    let Push { body, tag } = push;
+    let tag = tag.map(|tag| Tag(tag.0));
+    // Whoever measures a long message has it at hand.
+    let mut measured = None;
+    let encoded = match body.encoded.get() {
+        Some(encoded) => encoded,
+        None if body.is_heavy() => unhurried(|| {
+            body.encoded.get_or_init(|| {
+                let message = long_message(body);
+                measured = Some(message.clone());
+                encoded_long(message)
+            })
+        }),
+        None => body.encoded.get_or_init(|| encoded(body)),
     };
-    if bytes.is_empty() {
-        return Err(TooLong);
+    match *encoded {
+        Encoded::TooLong => Err(TooLong),
+        Encoded::Text(ref bytes) => {
+            let text = Utf8Bytes::try_from(bytes.clone()).expect("it was encoded as text");
+            let text = match tag {
+                None => text,
+                Some(_) => hearth_wire::Body::tagged(&text, tag).into_owned().into(),
+            };
+            let bytes = text.len();
+            Ok((Told::Text(text), bytes))
+        }
+        Encoded::Long { bytes, parts, last_units } => {
+            let message = measured.unwrap_or_else(|| unhurried(|| long_message(body)));
+            let parts = Length { bytes, parts, last_units }.parts_with(tag);
+            Ok((Long::told(message.ended(tag), parts, (body.clone(), database)), bytes))
+        }
     }
-    let text = Utf8Bytes::try_from(bytes.clone()).expect("it was encoded as text");
-    Ok(match push.tag {
-        None => text,
-        Some(tag) => hearth_wire::Body::tagged(&text, Some(Tag(tag.0))).into_owned().into(),
-    })
 }
 
 fn differing(node: &Node, held: &HeldRanges) -> Option<Vec<RangeData>> {
@@ -44,25 +60,72 @@ pub(super) fn node_of_push(push: &Push) -> Option<&Node> {
     }
 }
 
-fn encoded(body: &Body) -> Result<String, TooLong> {
-    let at = || body.at.clone();
-    let body = match &body.content {
+/// The answer to a read, and its length in bytes.
+///
+/// # Errors
+/// [`TooLong`], if its client could not receive it.
+pub(super) fn told_of_data(
+    number: RequestNumber,
+    node: Option<&Node>,
+    database: &Database,
+) -> Result<(Told, usize), TooLong> {
+    let message = LongMessage::data(number, node.cloned());
+    match encoded_long(message.clone()) {
+        Encoded::TooLong => Err(TooLong),
+        Encoded::Text(bytes) => {
+            let length = bytes.len();
+            Ok((Told::Text(Utf8Bytes::try_from(bytes).expect("it was encoded as text")), length))
+        }
+        Encoded::Long { bytes, parts, last_units } => {
+            let parts = Length { bytes, parts, last_units }.parts_with(None);
+            Ok((Long::told(message.ended(None), parts, (node.cloned(), database)), bytes))
+        }
+    }
+}
+
+/// As one text, if it is short enough. O(length).
+fn encoded_long(message: LongMessage) -> Encoded {
+    let mut text = Vec::new();
+    if !message.clone().ended(None).append_to(&mut text, WHOLE_BYTES) {
+        return Encoded::Text(text.into());
+    }
+    drop(text);
+    match Length::of(message) {
+        Ok(Length { bytes, parts, last_units }) => Encoded::Long { bytes, parts, last_units },
+        Err(TooLong) => Encoded::TooLong,
+    }
+}
+
+/// O(edits or ranges), and to find the ranges O(nodes).
+fn long_message(body: &Body) -> LongMessage {
+    let set = |to| LongMessage::set(&Edit { at: body.at.clone(), to });
+    match &body.content {
+        Content::PutOver(node, held) => match differing(node, held) {
+            Some(ranges) => LongMessage::ranges(&body.at, ranges),
+            None => set(To::Node(Some(node.clone()))),
+        },
+        Content::Put(node) => set(To::Node(node.clone())),
+        Content::Priority(priority) => set(To::Priority(priority.clone())),
+        Content::Merge(parts) => LongMessage::merge(&body.at, &edits_of(&body.at, parts)),
+    }
+}
+
+/// As one text, which all who are told the same share.
+fn encoded(body: &Body) -> Encoded {
+    let set = |to| hearth_wire::Body::received_set(&Edit { at: body.at.clone(), to });
+    let encoded = match &body.content {
         Content::PutOver(node, held) => match differing(node, held) {
             Some(ranges) => hearth_wire::Body::received_ranges(&body.at, &ranges),
-            None => hearth_wire::Body::received_set(&Edit { at: at(), to: To::Node(Some(node.clone())) }),
+            None => set(To::Node(Some(node.clone()))),
         },
-        Content::Put(node) => hearth_wire::Body::received_set(&Edit { at: at(), to: To::Node(node.clone()) }),
-        Content::Priority(priority) => {
-            hearth_wire::Body::received_set(&Edit { at: at(), to: To::Priority(priority.clone()) })
-        }
-        Content::Merge(parts) => {
-            let keys = |below: &hearth_tree::RelativePath| {
-                body.at.keys().iter().chain(below.keys()).cloned().collect()
-            };
-            let edits: Vec<_> =
-                parts.iter().map(|(below, to)| Edit { at: keys(below), to: to.clone() }).collect();
-            hearth_wire::Body::received_merge(&body.at, &edits)
-        }
+        Content::Put(node) => set(To::Node(node.clone())),
+        Content::Priority(priority) => set(To::Priority(priority.clone())),
+        Content::Merge(parts) => hearth_wire::Body::received_merge(&body.at, &edits_of(&body.at, parts)),
     };
-    Ok(body?.into_text(None))
+    encoded.map_or(Encoded::TooLong, |body| Encoded::Text(body.into_text(None).into()))
+}
+
+fn edits_of(at: &Path, parts: &[(RelativePath, To)]) -> Vec<Edit> {
+    let keys = |below: &RelativePath| at.keys().iter().chain(below.keys()).cloned().collect();
+    parts.iter().map(|(below, to)| Edit { at: keys(below), to: to.clone() }).collect()
 }

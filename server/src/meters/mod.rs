@@ -57,6 +57,8 @@ pub(crate) struct DatabaseMeters {
     pub(crate) resyncs: Count,
     /// Sessions that were closed because they stayed behind.
     pub(crate) cut: Count,
+    /// Sessions that were closed because they took something long too slowly.
+    pub(crate) slow: Count,
 }
 
 /// How somebody is connected.

@@ -25,6 +25,7 @@ struct Row {
     bulk_reads: u64,
     resyncs: u64,
     cut: u64,
+    slow: u64,
 }
 
 /// The text for a collector. O(databases).
@@ -112,7 +113,7 @@ fn of_limits(text: &mut Exposition, databases: &Databases) {
 
 fn of_databases(text: &mut Exposition, rows: &[Row]) {
     use Kind::{Counter, Gauge};
-    let families: [(_, _, _, Measured); 8] = [
+    let families: [(_, _, _, Measured); 9] = [
         ("hearth_commits_total", Counter, "Commits since the start.", |row| row.commits),
         ("hearth_listeners", Gauge, "Standing queries now, event streams among them.", |row| row.listeners),
         ("hearth_denied_reads_total", Counter, "Reads and listens that the rules denied.", |row| {
@@ -134,6 +135,12 @@ fn of_databases(text: &mut Exposition, rows: &[Row]) {
         ("hearth_cut_connections_total", Counter, "Connections closed because they stayed behind.", |row| {
             row.cut
         }),
+        (
+            "hearth_slow_connections_total",
+            Counter,
+            "Connections closed because they took something long too slowly.",
+            |row| row.slow,
+        ),
     ];
     for (name, kind, help, measured) in families {
         let mut family = text.family(name, kind, help);
@@ -170,6 +177,7 @@ fn row(database: &Database) -> Row {
         bulk_reads,
         resyncs,
         cut,
+        slow,
     } = &**meters;
     let get = Count::get;
     Row {
@@ -182,6 +190,7 @@ fn row(database: &Database) -> Row {
         bulk_reads: get(bulk_reads),
         resyncs: get(resyncs),
         cut: get(cut),
+        slow: get(slow),
     }
 }
 
@@ -195,6 +204,7 @@ impl Row {
         self.bulk_reads += other.bulk_reads;
         self.resyncs += other.resyncs;
         self.cut += other.cut;
+        self.slow += other.slow;
     }
 }
 

@@ -101,6 +101,8 @@ pub(crate) struct Outbox {
     pub(crate) queue: mpsc::Sender<Delivery>,
     /// Set when a delivery found no room: the session must say when its queue is empty.
     pub(crate) is_lagging: Arc<AtomicBool>,
+    /// Set while its client takes something long, and fast enough.
+    pub(crate) is_taking: Arc<AtomicBool>,
 }
 
 /// The way to the threads.

@@ -82,6 +82,10 @@ impl Outboxes for Queues {
         Err(refused)
     }
 
+    fn is_taking(&self, session: SessionId) -> bool {
+        self.by_session.get(&session).is_some_and(|outbox| outbox.is_taking.load(Ordering::Relaxed))
+    }
+
     fn cut(&mut self, session: SessionId) {
         // With its sender the queue ends, and with the queue the connection.
         self.by_session.remove(&session);

@@ -5,6 +5,7 @@ mod bodies;
 mod hub;
 mod long_poll;
 mod opening;
+mod pace;
 mod peer;
 mod proxies;
 mod public;

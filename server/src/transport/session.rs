@@ -5,9 +5,10 @@
 
 use super::Server;
 use super::opening::Opening;
+use super::pace::TooSlow;
 use crate::auth::Expiry;
 use crate::clock::now_ms;
-use crate::connection::{Connection, Next};
+use crate::connection::{Connection, Next, Told};
 use crate::database::{Database, Stopped};
 use crate::meters::Meters;
 use crate::random::session_name;
@@ -21,7 +22,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
-use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 /// Longest message: 16 MB of a write (wire reference 7.3), and what stands around it.
 pub(super) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
@@ -40,7 +40,17 @@ pub(super) struct Session {
     name: Name,
     deliveries: mpsc::Receiver<Delivery>,
     is_lagging: Arc<AtomicBool>,
+    is_taking: Arc<AtomicBool>,
     alarm: Alarm,
+}
+
+/// A client takes something long; until this is dropped it is not taken for one that takes nothing.
+pub(super) struct Taking(Arc<AtomicBool>);
+
+impl Drop for Taking {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 /// What a session has to look after besides its client.
@@ -101,7 +111,8 @@ impl Session {
         let id = server.databases.new_session();
         let (queue, deliveries) = mpsc::channel(OUTBOX);
         let is_lagging = Arc::new(AtomicBool::new(false));
-        let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
+        let is_taking = Arc::new(AtomicBool::new(false));
+        let outbox = Outbox { queue, is_lagging: is_lagging.clone(), is_taking: is_taking.clone() };
         database.open(id, Identity::nobody(), outbox).await?;
         let mut connection =
             Connection::new(server.databases.clone(), database.clone(), gate, (id, peer.address));
@@ -110,7 +121,8 @@ impl Session {
         let expiry = connection.expiry().clone();
         let leash = Leash { entry, stay, expiry, database: database.clone(), id };
         let alarm = Alarm::default();
-        Ok((Self { connection, database, id, name, deliveries, is_lagging, alarm }, leash))
+        let session = Self { connection, database, id, name, deliveries, is_lagging, is_taking, alarm };
+        Ok((session, leash))
     }
 
     /// How its client knows it.
@@ -171,9 +183,27 @@ impl Session {
         Ok(next)
     }
 
-    /// The next text to go out.
-    pub(super) fn next_outgoing(&mut self) -> Option<Utf8Bytes> {
+    /// The next message to go out.
+    pub(super) fn next_outgoing(&mut self) -> Option<Told> {
         self.connection.next_outgoing()
+    }
+
+    /// Its client begins to take something long.
+    pub(super) fn taking(&self) -> Taking {
+        self.is_taking.store(true, Ordering::Relaxed);
+        Taking(self.is_taking.clone())
+    }
+
+    /// Says that its client is closed because it takes something long too slowly.
+    pub(super) fn is_too_slow(&self) {
+        let slow = &self.database.meters().slow;
+        slow.add(1);
+        tracing::info!(
+            session = self.id.0,
+            slow = slow.get(),
+            database = self.database.name(),
+            "a connection is closed: {TooSlow}"
+        );
     }
 
     /// All that was taken has gone out: what found no room meanwhile can be made up for.

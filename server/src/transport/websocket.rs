@@ -3,10 +3,11 @@
 use super::Server;
 use super::long_poll::Lines;
 use super::opening::{Opening, refuse};
+use super::pace::{Pace, TooSlow};
 use super::pulse::{Pulse, Watched};
 use super::session::{Leash, MESSAGE_BYTES_MAX, News, OpenError, Pull, SKIPPED_BYTES_MAX, Session};
 use crate::auth::Gate;
-use crate::connection::Next;
+use crate::connection::{Long, Next, Told};
 use crate::database::Stopped;
 use crate::meters::Transport;
 use crate::sessions::Stay;
@@ -130,6 +131,8 @@ pub(super) enum ServeError {
     Stopped(#[from] Stopped),
     #[error("the client does not answer")]
     Lost,
+    #[error(transparent)]
+    TooSlow(#[from] TooSlow),
 }
 
 impl Prepared {
@@ -299,10 +302,32 @@ async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Resu
 
 /// Sends what there is, in one flush.
 async fn send_all(socket: &mut Socket, session: &mut Session) -> Result<(), ServeError> {
-    while let Some(text) = session.next_outgoing() {
-        feed(socket, text).await?;
+    while let Some(told) = session.next_outgoing() {
+        match told {
+            Told::Text(text) => feed(socket, text).await?,
+            // In a box, since every connection would have room for it.
+            Told::Long(long) => Box::pin(feed_long(socket, session, long)).await?,
+        }
     }
     socket.flush().await?;
+    Ok(())
+}
+
+/// Sends a long message as its client takes it. What comes meanwhile waits behind it.
+async fn feed_long(socket: &mut Socket, session: &Session, mut long: Box<Long>) -> Result<(), ServeError> {
+    let _taking = session.taking();
+    let mut pace = Pace::begin();
+    while let Some(frame) = long.next_frame() {
+        let bytes = frame.len();
+        match pace.keep(socket.feed(Message::Text(frame))).await {
+            Ok(fed) => fed?,
+            Err(too_slow) => {
+                session.is_too_slow();
+                return Err(too_slow.into());
+            }
+        }
+        pace.took(bytes);
+    }
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::check;
 use crate::http::Http;
+use crate::peer::Peer;
 use crate::server::Running;
 
 /// So much text that says next to nothing.
@@ -31,12 +32,15 @@ fn who_sends_much_text_takes_memory_for_what_it_says() {
     });
 }
 
+/// How long what [`put_escapes`] writes is as JSON.
+const ESCAPES_BYTES: usize = 60_000_000 + 10_000 * "\"k00000\":\"\",".len() + 1;
+
 /// Ten megabytes, of which every byte takes six in an answer.
 fn put_escapes(http: &mut Http) {
     let texts: Vec<_> =
         (0..10_000).map(|at| format!("\"k{at:05}\":\"{}\"", "\\u0001".repeat(1_000))).collect();
     let body = format!("{{{}}}", texts.join(","));
-    http.send("PUT /a.json?print=silent", &format!("Content-Length: {}\r\n", body.len()));
+    http.send("PUT /a.json?ns=hostile&print=silent", &format!("Content-Length: {}\r\n", body.len()));
     http.send_bytes(body.as_bytes());
     assert_eq!(http.answer().unwrap().0, 204);
 }
@@ -47,14 +51,62 @@ fn who_takes_an_answer_slowly_holds_a_little_of_it() {
         put_escapes(&mut Http::connect(&server.address));
         let mut slow: Vec<_> = (0..20).map(|_| Http::connect(&server.address)).collect();
         for http in &mut slow {
-            http.send("GET /a.json", "");
+            http.send("GET /a.json?ns=hostile", "");
             http.read_until("{\"k00000\":\"").expect("it begins");
         }
         // One of them takes all of it after all, and a new one, too.
-        let rest = 60_000_000 + 10_000 * "\"k00000\":\"\",".len() + 1 - "{\"k00000\":\"".len();
+        let rest = ESCAPES_BYTES - "{\"k00000\":\"".len();
         assert!(slow[7].take(rest).ends_with("\\u0001\"}"));
-        let (status, text) = Http::connect(&server.address).ask("GET /a.json?print=pretty", "");
+        let (status, text) = Http::connect(&server.address).ask("GET /a.json?ns=hostile&print=pretty", "");
         assert_eq!((status, text.matches("\\u0001").count()), (200, 10_000_000));
+    });
+}
+
+#[test]
+fn who_takes_a_message_slowly_holds_a_little_of_it_and_misses_nothing() {
+    check("messages of 60 MB to 20 connections that do not take them", 110, |writer, server| {
+        put_escapes(&mut Http::connect(&server.address));
+        let mut slow: Vec<_> = (0..20).map(|_| Peer::connect(&server.address)).collect();
+        for (at, peer) in slow.iter_mut().enumerate() {
+            peer.send_request(match at % 3 {
+                0 => r#""a":"q","b":{"p":"/a","h":""}"#,
+                1 => r#""a":"q","b":{"p":"/a","h":"","q":{"i":".key"},"t":1}"#,
+                _ => r#""a":"g","b":{"p":"/a","q":{}}"#,
+            });
+            let parts: usize = peer.read_part().unwrap().parse().unwrap();
+            assert_eq!(parts, ESCAPES_BYTES.div_ceil(16_384), "parts for {at}");
+        }
+        // What comes meanwhile comes behind it, and what was begun is of the time when it was asked for.
+        for value in 0..100 {
+            let put = format!(r#""a":"p","b":{{"p":"/a/k00000","d":{value}}}"#);
+            assert_eq!(writer.ask(&put), r#"{"s":"ok","d":""}"#);
+        }
+        for (at, begin, end) in [
+            (6, r#"{"t":"d","d":{"a":"d","b":{"p":"a","d":{"k00000":"\u0001\u0001"#, "}}}}"),
+            (7, r#"{"t":"d","d":{"a":"d","b":{"p":"a","d":{"k00000":"\u0001\u0001"#, r#"},"t":1}}}"#),
+            (8, r#"{"t":"d","d":{"r":1,"b":{"s":"ok","d":{"k00000":"\u0001\u0001"#, "}}}}"),
+        ] {
+            let text: String =
+                (0..ESCAPES_BYTES.div_ceil(16_384)).map(|_| slow[at].read_part().unwrap()).collect();
+            assert_eq!(
+                text.len(),
+                begin.split_once("\\u").unwrap().0.len() + ESCAPES_BYTES - "{\"k00000\":\"".len() + end.len()
+                    - 1,
+                "{at}"
+            );
+            assert!(text.starts_with(begin) && text.ends_with(end), "{at}");
+        }
+        for at in [6, 7] {
+            assert!(
+                slow[at].read().unwrap().starts_with(r#"{"t":"d","d":{"r":1,"b":{"s":"ok","d":{"#),
+                "{at}"
+            );
+            let mut last = String::new();
+            while !last.contains("99") {
+                last = slow[at].read().unwrap();
+                assert!(last.starts_with(r#"{"t":"d","d":{"a":""#) && last.len() < 100, "{at}: {last}");
+            }
+        }
     });
 }
 

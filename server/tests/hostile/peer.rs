@@ -91,7 +91,8 @@ impl Peer {
         (0..parts).map(|_| self.read_part()).collect()
     }
 
-    fn read_part(&mut self) -> Option<String> {
+    /// The next text as it is sent: a count of parts, or one of them; nothing, if the connection is closed.
+    pub(crate) fn read_part(&mut self) -> Option<String> {
         loop {
             let mut head = [0; 2];
             if let Err(error) = self.stream.read_exact(&mut head) {

@@ -21,6 +21,10 @@ impl Outboxes for Ears {
 
     fn show(&mut self, _: &Arc<Published>) {}
 
+    fn is_taking(&self, _: SessionId) -> bool {
+        false
+    }
+
     fn cut(&mut self, _: SessionId) {}
 }
 

@@ -23,6 +23,7 @@ const WRITER: SessionId = SessionId(2);
 #[derive(Default)]
 struct Queue {
     is_full: bool,
+    is_taking: bool,
     told: Vec<String>,
 }
 
@@ -39,6 +40,10 @@ impl Outboxes for Queue {
     }
 
     fn show(&mut self, _: &Arc<Published>) {}
+
+    fn is_taking(&self, _: SessionId) -> bool {
+        self.is_taking
+    }
 
     fn cut(&mut self, _: SessionId) {
         self.told.push("cut".into());
@@ -306,14 +311,17 @@ fn lagging() -> Stage {
 
 #[test]
 fn what_is_kept_for_who_falls_behind_is_bounded_in_time() {
-    for (after_ms, told) in [
-        (0, DIFFERENCE),
-        (LAG_MS_MAX - 1, DIFFERENCE),
-        (LAG_MS_MAX, EVERYTHING),
-        (LAG_END_MS - 1, EVERYTHING),
-        (LAG_END_MS, &["cut"]),
+    for (after_ms, is_taking, told) in [
+        (0, false, DIFFERENCE),
+        (LAG_MS_MAX - 1, false, DIFFERENCE),
+        (LAG_MS_MAX, false, EVERYTHING),
+        (LAG_MS_MAX, true, EVERYTHING),
+        (LAG_END_MS - 1, false, EVERYTHING),
+        (LAG_END_MS, false, &["cut"]),
+        (LAG_END_MS, true, EVERYTHING),
     ] {
         let mut stage = lagging();
+        stage.queue.is_taking = is_taking;
         stage.publisher.tick(NOW_MS, &mut stage.queue);
         stage.publisher.tick(NOW_MS + after_ms, &mut stage.queue);
         stage.make_room();

@@ -82,6 +82,10 @@ impl Outboxes for Boxes {
 
     fn show(&mut self, _: &Arc<Published>) {}
 
+    fn is_taking(&self, _: SessionId) -> bool {
+        false
+    }
+
     fn cut(&mut self, session: SessionId) {
         assert!(self.by_session.get(&session).is_some_and(|own| own.has_refused), "{session:?} does not lag");
         self.by_session.remove(&session);

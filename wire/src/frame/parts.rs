@@ -2,8 +2,8 @@
 //!
 //! Why it is written twice: how many parts there are goes before the first of them (wire reference 2.2).
 
-use super::split::part_length;
 use super::FRAME_UNITS_MAX;
+use super::split::part_length;
 use crate::long::LongMessage;
 use crate::number::Tag;
 use crate::text::{RECEIVED_BYTES_MAX, TooLong};

@@ -107,23 +107,28 @@ fn message_of_ranges<'a>(at: &'a Path, ranges: &'a [RangeData]) -> impl Serializ
     push("rm", Fields { p: Shown(Unrooted(at)), d: ranges })
 }
 
-/// A push of this name without what it says, which [`crate::LongMessage`] writes.
-pub(crate) fn message_of_nothing<'a>(name: &'static str, at: &'a Path) -> impl Serialize + use<'a> {
+/// [`Body::set`] without what the place is, which [`crate::LongMessage`] writes.
+pub(crate) fn set_of_nothing(edit: &Edit) -> impl Serialize {
+    push("d", Fields { p: Shown(EditedPlace(edit)), d: () })
+}
+
+/// What a place is now, as a node: a priority is written as a leaf is.
+pub(crate) fn node_of(to: &To) -> Option<Node> {
+    match to {
+        To::Node(node) => node.clone(),
+        To::Priority(priority) => priority.clone().map(|priority| Scalar::from(priority).into()),
+    }
+}
+
+/// A push of this name about what is below a place, without what it says.
+pub(crate) fn news_of_nothing<'a>(name: &'static str, at: &'a Path) -> impl Serialize + use<'a> {
     push(name, Fields { p: Shown(Unrooted(at)), d: () })
 }
 
 /// What a merge says, by the names that it has there.
 pub(crate) fn members_of_merge(at: &Path, edits: &[Edit]) -> Vec<(String, Option<Node>)> {
     assert!(!edits.is_empty(), "a merge says something");
-    let member = |edit: &Edit| {
-        let node = match &edit.to {
-            To::Node(node) => node.clone(),
-            // A priority is written as a leaf is.
-            To::Priority(priority) => priority.clone().map(|priority| Scalar::from(priority).into()),
-        };
-        (place_below(at, edit).to_string(), node)
-    };
-    edits.iter().map(member).collect()
+    edits.iter().map(|edit| (place_below(at, edit).to_string(), node_of(&edit.to))).collect()
 }
 
 /// The place of an edit as one of a merge.
@@ -133,10 +138,7 @@ fn place_below(at: &Path, edit: &Edit) -> PlaceBelow {
         To::Node(_) => Part::Value,
         To::Priority(_) => Part::Priority,
     };
-    assert!(
-        part == Part::Priority || !below.is_here(),
-        "the value of the place itself is set, not merged"
-    );
+    assert!(part == Part::Priority || !below.is_here(), "the value of the place itself is set, not merged");
     PlaceBelow { below, part }
 }
 

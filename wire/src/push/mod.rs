@@ -5,7 +5,7 @@ mod ranges;
 mod read;
 
 pub use body::Body;
-pub(crate) use body::{members_of_merge, message_of_nothing};
+pub(crate) use body::{members_of_merge, news_of_nothing, node_of, set_of_nothing};
 pub use ranges::ranges_that_differ;
 pub(crate) use read::read;
 

@@ -40,13 +40,17 @@ fn check(whole: &str, message: &LongMessage, tag: Option<Tag>) {
 #[test]
 fn a_message_in_pieces_is_the_message() {
     let at = path("rooms/a");
-    for (value, len) in [("x", 0), ("x", 1), ("x", 3_000), ("é€😀\"\\\u{2028}", 40_000), ("0123456789", 50_000)] {
+    for (value, len) in
+        [("x", 0), ("x", 1), ("x", 3_000), ("é€😀\"\\\u{2028}", 40_000), ("0123456789", 50_000)]
+    {
         let node = list(value, len);
         for tag in [None, Some(Tag(7)), Some(Tag(1 << 60))] {
-            let set = Body::set(&Edit { at: at.clone(), to: To::Node(node.clone()) });
-            check(&set.with_tag(tag), &LongMessage::set(&at, node.clone()), tag);
-
             let priority = Priority::Text(Text::new("p").expect("it is short"));
+            for to in [To::Node(node.clone()), To::Priority(Some(priority.clone())), To::Priority(None)] {
+                let edit = Edit { at: at.clone(), to };
+                check(&Body::set(&edit).with_tag(tag), &LongMessage::set(&edit), tag);
+            }
+
             let edits = [
                 Edit { at: path("rooms/a/b/c"), to: To::Node(node.clone()) },
                 Edit { at: path("rooms/a/d"), to: To::Priority(Some(priority)) },
@@ -76,10 +80,9 @@ fn the_end_of_a_message_may_need_a_part_of_its_own() {
     for over in 0..12 {
         for (filler, bytes) in [("x", 1), ("é", 1), ("😀", 2)] {
             let text = filler.repeat((2 * FRAME_UNITS_MAX - around + over) / bytes);
-            let node = Some(leaf(&text));
+            let edit = Edit { at: at.clone(), to: To::Node(Some(leaf(&text))) };
             for tag in [None, Some(Tag(5))] {
-                let whole = Body::set(&Edit { at: at.clone(), to: To::Node(node.clone()) });
-                check(&whole.with_tag(tag), &LongMessage::set(&at, node.clone()), tag);
+                check(&Body::set(&edit).with_tag(tag), &LongMessage::set(&edit), tag);
             }
         }
     }
@@ -103,11 +106,9 @@ fn what_clients_cannot_receive_is_too_long() {
         Node::inner(children)
     };
     for (bytes, is_received) in [(RECEIVED_BYTES_MAX, true), (RECEIVED_BYTES_MAX + 1, false)] {
-        let node = of_bytes(bytes);
-        let message = LongMessage::set(&at, node.clone());
-        let measured = Length::of(message).map(|length| length.bytes + "}}}".len());
+        let edit = Edit { at: at.clone(), to: To::Node(of_bytes(bytes)) };
+        let measured = Length::of(LongMessage::set(&edit)).map(|length| length.bytes + "}}}".len());
         assert_eq!(measured, if is_received { Ok(bytes) } else { Err(TooLong) }, "{bytes}");
-        let whole = Body::received_set(&Edit { at: at.clone(), to: To::Node(node) });
-        assert_eq!(whole.is_ok(), is_received, "{bytes} as one text");
+        assert_eq!(Body::received_set(&edit).is_ok(), is_received, "{bytes} as one text");
     }
 }

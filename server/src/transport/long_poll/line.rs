@@ -5,7 +5,7 @@
 
 use super::lines::{Lines, Place};
 use super::take_over::{TakeOver, control};
-use crate::connection::Next;
+use crate::connection::{Next, Told};
 use crate::database::Stopped;
 use crate::meters::Transport;
 use crate::random::session_name;
@@ -272,8 +272,16 @@ impl Line {
     /// Makes a script of what goes out.
     fn collect(&mut self) {
         let mut texts = Vec::new();
-        while let Some(text) = self.session.next_outgoing() {
-            texts.push(text);
+        while let Some(told) = self.session.next_outgoing() {
+            texts.push(match told {
+                Told::Text(text) => text,
+                Told::Long(long) => {
+                    let (mut message, _kept) = long.into_message();
+                    let mut text = Vec::new();
+                    message.append_to(&mut text, usize::MAX);
+                    String::from_utf8(text).expect("JSON is UTF-8").into()
+                }
+            });
         }
         if !texts.is_empty() {
             self.untold.tell(self.number, texts.iter().map(|text| text.as_str()));

@@ -54,7 +54,7 @@ impl Exchange {
         let Self { database, session, identity, act, staged, watched } = self;
         let (queue, mut deliveries) = mpsc::channel(OUTBOX);
         let is_lagging = Arc::new(AtomicBool::new(false));
-        let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
+        let outbox = Outbox { queue, is_lagging: is_lagging.clone(), is_taking: Arc::default() };
         // What it watches is what its own write has made, which it may know even if it may not read.
         database.open(session, Identity::Admin, outbox).await?;
         if let Some(at) = watched {

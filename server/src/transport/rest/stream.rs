@@ -67,7 +67,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let (queue, deliveries) = mpsc::channel(OUTBOX);
     let is_lagging = Arc::new(AtomicBool::new(false));
     let session = server.databases.new_session();
-    let outbox = Outbox { queue, is_lagging: is_lagging.clone() };
+    let outbox = Outbox { queue, is_lagging: is_lagging.clone(), is_taking: Arc::default() };
     let at = asked.target.path.clone();
     let listen = Listen {
         at: at.clone(),

@@ -1,0 +1,68 @@
+//! Messages that are written while their client takes them.
+
+use crate::database::Database;
+use crate::unhurried::unhurried;
+use hearth_wire::{LongMessage, Parts};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
+
+/// Up to here a message is one text, in bytes: all who are told the same share it.
+pub(super) const WHOLE_BYTES: usize = 1024 * 1024;
+
+/// A message to a client.
+pub(crate) enum Told {
+    /// Bytes that it may share with the messages to others.
+    Text(Utf8Bytes),
+    /// What is longer than a mebibyte.
+    Long(Box<Long>),
+}
+
+/// A message that is too long to stand in memory as one text. It holds on to what it says, and to a few pieces of text.
+pub(crate) struct Long {
+    /// How many parts there are, until that was said.
+    count: Option<usize>,
+    parts: Parts,
+    /// Behind what else holds its nodes, so that it lets go of them last.
+    kept: Kept,
+}
+
+/// What a long message says, until it is let go of where nobody waits: it may be of a tree that nobody else holds any more.
+pub(crate) struct Kept {
+    what: Option<Box<dyn Send>>,
+    database: Database,
+}
+
+impl Long {
+    /// Of so many parts; `what` it says is a thing of this database.
+    pub(super) fn told(
+        message: LongMessage,
+        parts: usize,
+        (what, database): (impl Send + 'static, &Database),
+    ) -> Told {
+        let kept = Kept { what: Some(Box::new(what)), database: database.clone() };
+        Told::Long(Box::new(Self { count: Some(parts), parts: Parts::new(message), kept }))
+    }
+
+    /// The next frame on a WebSocket: how many parts there are, then the parts. They are written where nobody waits for that.
+    pub(crate) fn next_frame(&mut self) -> Option<Utf8Bytes> {
+        if let Some(count) = self.count.take() {
+            return Some(count.to_string().into());
+        }
+        while self.parts.lacks_text() {
+            unhurried(|| self.parts.fill());
+        }
+        self.parts.next_part().map(Utf8Bytes::from)
+    }
+
+    /// The message, of which no frame was taken, and what it holds on to: that is to be dropped after it.
+    pub(crate) fn into_message(self) -> (LongMessage, Kept) {
+        (self.parts.into_message(), self.kept)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(what) = self.what.take() {
+            self.database.let_go(what);
+        }
+    }
+}
