@@ -16,6 +16,7 @@ mod router;
 mod seats;
 mod session;
 mod tls;
+mod unread;
 mod websocket;
 
 pub(crate) use accept::{Entrance, serve};

@@ -6,6 +6,7 @@ use super::opening::{Opening, refuse};
 use super::pace::{Pace, TooSlow};
 use super::pulse::{Pulse, Watched};
 use super::session::{Leash, MESSAGE_BYTES_MAX, News, OpenError, Pull, SKIPPED_BYTES_MAX, Session};
+use super::unread::Unread;
 use crate::auth::Gate;
 use crate::connection::{Long, Next, Told};
 use crate::database::Stopped;
@@ -43,7 +44,7 @@ const NEWS_IN_A_ROW_MAX: u32 = 16;
 /// Times of asking whether a client lives until one that does not answer is taken for gone.
 const PINGS_UNANSWERED: u32 = 2;
 
-pub(super) type Socket = WebSocketStream<Watched<TokioIo<hyper::upgrade::Upgraded>>>;
+pub(super) type Socket = WebSocketStream<Unread<Watched<TokioIo<hyper::upgrade::Upgraded>>>>;
 
 /// A socket whose client is watched.
 pub(super) struct Carrier {
@@ -151,7 +152,8 @@ impl Prepared {
             .max_write_buffer_size(SKIPPED_BYTES_MAX)
             .max_message_size(Some(SKIPPED_BYTES_MAX))
             .max_frame_size(Some(SKIPPED_BYTES_MAX));
-        let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
+        let socket =
+            WebSocketStream::from_raw_socket(Unread::new(upgraded), Role::Server, Some(config)).await;
         let carrier = Carrier { socket, pulse, ping: server.keep_alive.duration() };
         let Some(name) = &opening.params.transport_session else {
             let (session, leash) = Session::open(&server, opening, stay).await?;

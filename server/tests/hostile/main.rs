@@ -192,14 +192,12 @@ fn values_that_would_take_much_memory_are_refused() {
 #[test]
 fn what_is_no_text_ends_the_connection_or_is_answered() {
     let not_utf8 = b"{\"t\":\"d\",\"d\":{\"r\":1,\"a\":\"p\",\"b\":{\"p\":\"/a\",\"d\":\"\xff\"}}}";
-    check("as a text", 50, |peer, _| {
-        peer.send_frame(0x1, not_utf8);
-        assert_eq!(peer.read(), None, "it is closed");
-    });
-    check("as bytes", 50, |peer, _| {
-        peer.send_frame(0x2, not_utf8);
-        assert_eq!(peer.answer(), r#"{"s":"invalid","d":"the message is not UTF-8"}"#);
-    });
+    for (what, code) in [("as a text", 0x1), ("as bytes", 0x2)] {
+        check(what, 50, |peer, _| {
+            peer.send_frame(code, not_utf8);
+            assert_eq!(peer.answer(), r#"{"s":"invalid","d":"the message is not UTF-8"}"#);
+        });
+    }
     check("no JSON", 50, |peer, _| {
         peer.send("no JSON");
         assert_eq!(peer.read(), None, "it is closed");

@@ -41,8 +41,9 @@ impl TakeOver {
             Self::Proving(carrier) => loop {
                 let text = match carrier.socket.next().await?.ok()? {
                     Message::Text(text) => Bytes::from(text),
+                    Message::Binary(bytes) => bytes,
                     Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => continue,
-                    Message::Binary(_) | Message::Close(_) => return None,
+                    Message::Close(_) => return None,
                 };
                 return control(&text);
             },
