@@ -90,3 +90,25 @@ impl fmt::Display for Status {
         f.write_str(self.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wire reference 9.3.
+    #[test]
+    fn what_clients_make_up_is_no_status() {
+        for word in [
+            "maxretry",
+            "maxretries",
+            "set",
+            "overriddenbyset",
+            "disconnect",
+            "network_error",
+            "write_canceled",
+            "nodata",
+        ] {
+            assert_eq!(Status::parse(word), None, "{word}");
+        }
+    }
+}

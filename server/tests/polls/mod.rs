@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,8 +25,8 @@ const PING: &str = r#"{"t":"c","d":{"t":"p","d":{}}}"#;
 pub(crate) enum Said {
     /// Begins a session.
     Start { id: String, password: String },
-    /// Brings messages.
-    Messages(u64, Vec<Value>),
+    /// Brings messages, as they were spelled.
+    Messages(u64, Vec<String>),
     /// Ends it, maybe after the messages of a number.
     Close(Option<u64>),
 }
@@ -61,12 +62,11 @@ pub(crate) fn said(script: &str) -> Vec<Said> {
 
 fn call(line: &str) -> Said {
     let arguments = |name| line.strip_prefix(name).and_then(|rest| rest.strip_suffix(");"));
-    let list = |text| serde_json::from_str::<Vec<Value>>(&format!("[{text}]")).expect(line);
-    if let Some(text) = arguments("pRTLPCB(") {
-        let [number, messages] = list(text).try_into().expect(line);
-        return Said::Messages(number.as_u64().expect(line), messages.as_array().expect(line).clone());
+    if let Some((number, messages)) = arguments("pRTLPCB(").and_then(|text| text.split_once(',')) {
+        return Said::Messages(number.parse().expect(line), literals(messages).expect(line));
     }
-    let values = list(arguments("pLPCommand(").expect(line));
+    let values = arguments("pLPCommand(").expect(line);
+    let values: Vec<Value> = serde_json::from_str(&format!("[{values}]")).expect(line);
     match (values[0].as_str().expect(line), &values[1..]) {
         ("start", [id, password]) => Said::Start {
             id: id.as_str().expect(line).into(),
@@ -76,6 +76,20 @@ fn call(line: &str) -> Said {
         ("close", [last]) => Said::Close(last.as_u64()),
         _ => panic!("{line}"),
     }
+}
+
+/// The members of an array, each as it is spelled but for what is escaped because it stands in a script.
+fn literals(array: &str) -> Option<Vec<String>> {
+    let mut rest = array.strip_prefix('[')?.strip_suffix(']')?;
+    let mut texts = Vec::new();
+    while !rest.is_empty() {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        values.next()?.ok()?;
+        let (text, after) = rest.split_at(values.byte_offset());
+        texts.push(text.replace(r"\u003c", "<").replace(r"\u2028", "\u{2028}"));
+        rest = after.strip_prefix(',').unwrap_or(after);
+    }
+    Some(texts)
 }
 
 /// The segments of a message, as parameters of a URL each; the first has this number.
@@ -100,7 +114,7 @@ pub(crate) struct Polls {
     /// The number of its next request.
     request: u64,
     /// Messages whose turn has not come.
-    early: BTreeMap<u64, Vec<Value>>,
+    early: BTreeMap<u64, Vec<String>>,
     /// Messages that were no answers.
     pub(crate) pushes: Vec<Value>,
 }
@@ -112,16 +126,16 @@ impl Polls {
         if status != 200 {
             return Err(status);
         }
-        let [Said::Start { id, password }, Said::Messages(0, _)] = &said(&script)[..] else {
+        let [Said::Start { id, password }, Said::Messages(0, messages)] = &said(&script)[..] else {
             panic!("{script}");
         };
         Ok(Self {
             address: address.into(),
             ticket: format!("id={id}&pw={password}"),
             segment: 0,
-            number: 1,
+            number: 0,
             request: 0,
-            early: BTreeMap::new(),
+            early: BTreeMap::from([(0, messages.clone())]),
             pushes: Vec::new(),
         })
     }
@@ -164,21 +178,29 @@ impl Polls {
         }
     }
 
-    /// Takes what was said, in its turn: answers may overtake each other. The answer to a request, if it is there.
-    pub(crate) fn take(&mut self, said: Vec<Said>, request: u64) -> Option<Value> {
+    /// The messages of what was said whose turn has come: answers may overtake each other.
+    pub(crate) fn in_turn(&mut self, said: Vec<Said>) -> Vec<String> {
         for call in said {
             let Said::Messages(number, messages) = call else { panic!("{call:?}") };
             assert!(self.number <= number && self.early.insert(number, messages).is_none(), "{number}");
         }
-        let mut answer = None;
+        let mut texts = Vec::new();
         while let Some(messages) = self.early.remove(&self.number) {
             self.number += 1;
-            for message in messages {
-                if message["d"]["r"] == request {
-                    answer = Some(message["d"]["b"].clone());
-                } else if message["t"] == "d" {
-                    self.pushes.push(message["d"].clone());
-                }
+            texts.extend(messages);
+        }
+        texts
+    }
+
+    /// Takes what was said. The answer to a request, if it is there.
+    pub(crate) fn take(&mut self, said: Vec<Said>, request: u64) -> Option<Value> {
+        let mut answer = None;
+        for text in self.in_turn(said) {
+            let message: Value = serde_json::from_str(&text).expect(&text);
+            if message["d"]["r"] == request {
+                answer = Some(message["d"]["b"].clone());
+            } else if message["t"] == "d" {
+                self.pushes.push(message["d"].clone());
             }
         }
         answer

@@ -31,6 +31,10 @@ const OTHER: &str = "E5z61QM0lN/U2WsOnusszCTkR8M=";
 
 #[test]
 fn only_ranges_that_differ_are_sent() {
+    play(&conversations());
+}
+
+pub(crate) fn conversations() -> Vec<(&'static str, String)> {
     let all = children(0..40);
     // In the second range the half of `k07` behind its cut comes, too; behind the last cut the client has nothing.
     let edited = children(8..15).replace("message number 9", "edited");
@@ -39,10 +43,10 @@ fn only_ranges_that_differ_are_sent() {
     );
     let side_by_side =
         children(8..20).replace("message number 9", "edited").replace("message number 19", "edited");
-    play(&[
+    vec![
         (
             "a cache that is right",
-            &format!(
+            format!(
                 r#"
 put /big {{{all}}}
 a connects
@@ -55,7 +59,7 @@ a is silent
         ),
         (
             "two ranges and the query of a window",
-            &format!(
+            format!(
                 r#"
 put /big {{{all}}}
 put /big/k09/x "edited"
@@ -79,7 +83,7 @@ a< {{"t":"d","d":{{"r":3,"b":{{"s":"ok","d":""}}}}}}
         ),
         (
             "ranges side by side are one and a range can be empty",
-            &format!(
+            format!(
                 r#"
 put /big {{{all}}}
 put /big/k09/x "edited"
@@ -97,7 +101,7 @@ a< {{"t":"d","d":{{"r":1,"b":{{"s":"ok","d":{{}}}}}}}}
         ),
         (
             "priorities of nodes with children are sent whole",
-            &format!(
+            format!(
                 r#"
 put /big {{{all}}}
 put /big/k09/.priority 1
@@ -111,7 +115,7 @@ a< {{"t":"d","d":{{"r":1,"b":{{"s":"ok","d":{{}}}}}}}}
         ),
         (
             "where everything differs it is sent whole and nothing is nothing",
-            &format!(
+            format!(
                 r#"
 put /big "a leaf"
 a connects
@@ -129,5 +133,5 @@ b< {{"t":"d","d":{{"r":2,"b":{{"s":"ok","d":{{}}}}}}}}
                 listen(2, OTHER, "")
             ),
         ),
-    ]);
+    ]
 }
