@@ -63,6 +63,21 @@ impl Http {
         String::from_utf8(taken).unwrap()
     }
 
+    /// Takes whatever comes up to this text, in large pieces; what stands behind it in the last one is gone, too. Nothing,
+    /// if the connection is closed before.
+    pub(crate) fn take_past(&mut self, text: &str) -> Option<()> {
+        let mut piece = vec![0; 64 * 1024];
+        let mut seen = Vec::new();
+        while !seen.windows(text.len()).any(|found| found == text.as_bytes()) {
+            seen.drain(..seen.len().saturating_sub(text.len()));
+            match self.stream.read(&mut piece).unwrap() {
+                0 => return None,
+                read => seen.extend_from_slice(&piece[..read]),
+            }
+        }
+        Some(())
+    }
+
     /// Whether something has come, were it the end.
     pub(crate) fn is_answered(&self) -> bool {
         self.stream.set_nonblocking(true).unwrap();

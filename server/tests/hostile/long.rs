@@ -110,6 +110,45 @@ fn who_takes_a_message_slowly_holds_a_little_of_it_and_misses_nothing() {
     });
 }
 
+/// Children of an import, and the text of each.
+const IMPORTED: usize = 100;
+const IMPORTED_TEXT_KB: usize = 200;
+
+/// Something like an import into a place that many listen below.
+fn import(http: &mut Http, text: &str) {
+    let text = text.repeat(IMPORTED_TEXT_KB * 1_000);
+    let members: Vec<_> = (0..IMPORTED).map(|at| format!("\"k{at:03}\":{{\"text\":\"{text}\"}}")).collect();
+    let body = format!("{{{}}}", members.join(","));
+    http.send("PUT /import.json?print=silent&ns=hostile", &format!("Content-Length: {}\r\n", body.len()));
+    http.send_bytes(body.as_bytes());
+    assert_eq!(http.answer().unwrap().0, 204);
+}
+
+#[test]
+fn an_import_is_queued_for_nobody_and_told_to_who_takes_it() {
+    for (report, what, imports, resident_mb_max) in [
+        ("R085", "one import that a hundred streams are told of", 1, 70),
+        ("R085", "ten imports that a hundred streams are told of", 10, 130),
+    ] {
+        check(what, resident_mb_max, |_, server| {
+            let mut streams: Vec<_> = (0..IMPORTED).map(|_| Http::connect(&server.address)).collect();
+            for (at, http) in streams.iter_mut().enumerate() {
+                let start = format!("GET /import/k{at:03}.json?ns=hostile");
+                http.send(&start, "Accept: text/event-stream\r\n");
+                http.read_until("event: put").expect(report);
+            }
+            let mut http = Http::connect(&server.address);
+            for number in 0..imports {
+                import(&mut http, if number + 1 == imports { "z" } else { ["x", "y"][number % 2] });
+            }
+            // Nobody has taken anything meanwhile, and everybody is told the last.
+            for stream in &mut streams {
+                stream.take_past("zzz").expect(report);
+            }
+        });
+    }
+}
+
 /// An object of messages that is longer than what is read at once.
 fn messages() -> String {
     let message = |at: usize| {
