@@ -96,12 +96,12 @@ export function transports(begin) {
     });
 
     test(`${transport}: a write of a megabyte arrives, through another port`, async () => {
-      // R081: the handshake names the host that the client has asked for, not where the server listens.
+      // The handshake names the host that the client has asked for, not where the server listens.
       const cable = await layCable(hearth.url);
       try {
         const [ada, grace] = await pages(2, transport, newDatabase(cable.url));
         await ada.evaluate(() => sdk.set(sdk.at('/large'), 'é'.repeat(500_000)));
-        assert.equal(await grace.evaluate(() => sdk.get(sdk.at('/large')).then((found) => found.val().length)), 500_000);
+        assert.equal(await grace.evaluate(() => sdk.get(sdk.at('/large')).then((found) => found.val().length)), 500_000, 'R081');
         await seen(grace, '/.info/connected');
         await isSeen(grace, true);
         cable.cut();

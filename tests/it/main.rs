@@ -3,5 +3,6 @@
 mod directions;
 mod engine;
 mod range_merge;
+mod reports;
 mod tree;
 mod witness;

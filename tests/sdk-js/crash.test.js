@@ -187,7 +187,7 @@ async function untilTheEnd(server, part) {
   else await after(20 + Math.random() * 1_000);
 }
 
-for (const store of ['fjall', 'sled']) {
+for (const [report, store] of [['R089', 'fjall'], ['R089', 'sled']]) {
   test(`${CRASHES} times killed with ${store}, and nothing is lost`, { timeout: 60_000 + CRASHES * 20_000 }, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'hearth-crash-'));
     const options = [...OFTEN.options, '--store', store];
@@ -207,7 +207,7 @@ for (const store of ['fjall', 'sled']) {
         for (const { database } of writers) goOffline(database);
         await server.startAgain();
         const tree = await read(server.url);
-        check(tree, writers, `after crash ${crash}`);
+        check(tree, writers, `${report}, after crash ${crash}`);
         // Both had confirmed their arrival, so both were armed.
         assert.deepEqual(tree.presence, presence('offline'), `who is there after crash ${crash}`);
         assert.match(server.said, /the last server was cut off; 2 sessions ended with it/);
@@ -215,7 +215,7 @@ for (const store of ['fjall', 'sled']) {
       }
       await Promise.all(writers.map((writer) => writer.rest()));
       const tree = await read(server.url);
-      check(tree, writers, 'in the end');
+      check(tree, writers, `${report}, in the end`);
       const sum = (of) => writers.reduce((sum, writer) => sum + of(writer), 0);
       const most = sum(({ counted, uncertain }) => counted + uncertain);
       assert.ok(tree.counter <= most, `${tree.counter} counted, by ${most} transactions`);
