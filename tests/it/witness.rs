@@ -80,6 +80,31 @@ fn talk(steps: &[Step]) -> Vec<Step> {
     opening.into_iter().chain(steps.iter().cloned()).collect()
 }
 
+/// A request of long polling, and its answer.
+fn asked(query: &str, script: &str) -> Vec<Step> {
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{script}", script.len());
+    vec![
+        Client(format!("GET /.lp?{query} HTTP/1.1\r\nHost: x\r\n\r\n").into_bytes()),
+        Server(answer.into_bytes()),
+    ]
+}
+
+/// The start of a session of long polling, and messages behind its handshake.
+fn begun(messages: &[&str]) -> Vec<Step> {
+    let messages = [&[HANDSHAKE][..], messages].concat().join(",");
+    asked(
+        "start=t&ser=1&cb=7&v=5",
+        &format!(
+            "function pRTLPCB(n,d){{}}\npLPCommand(\"start\",\"sess-1\",\"word\");\npRTLPCB(0,[{messages}]);\n"
+        ),
+    )
+}
+
+/// What is told later.
+fn polled(script: &str) -> Vec<Step> {
+    asked("id=sess-1&pw=word&ser=2", script)
+}
+
 /// The same bytes, each on its own.
 fn dripping(steps: Vec<Step>) -> Vec<Step> {
     let each = |step| match step {
@@ -264,11 +289,43 @@ fn what_is_right_goes_through_unchanged() {
             ],
         ),
         (
-            "a poll",
+            "a session of long polling",
+            [
+                begun(&["{\"t\":\"c\",\"d\":{\"t\":\"o\",\"d\":{}}}", "null"]),
+                polled("pRTLPCB(2,[]);\n"),
+                // Answers overtake each other.
+                polled(&format!("pRTLPCB(1,[{SHOWN},{DONE}]);\n")),
+                polled(r#"pRTLPCB(3,[{"t":"d","d":{"a":"d","b":{"p":"a","d":{["__proto__"]:"\u003c"}}}}]);"#),
+                polled(
+                    "pRTLPCB(4,[{\"t\":\"c\",\"d\":{\"t\":\"n\",\"d\":{}}}]);\npLPCommand(\"close\",4);\n",
+                ),
+                polled("pLPCommand(\"close\");\n"),
+            ]
+            .concat(),
+        ),
+        (
+            "a session of long polling byte by byte",
+            dripping([begun(&[]), polled("pRTLPCB(1,[]);\n")].concat()),
+        ),
+        (
+            "a poll that never ends",
             vec![
                 Client(b"GET /.lp?start=t&ser=1&cb=7&v=5 HTTP/1.1\r\n\r\n".into()),
                 Server(b"HTTP/1.1 200 OK\r\ncontent-length: 26\r\n\r\npRTLPCB(0,[{\"t\":\"nonsense".into()),
             ],
+        ),
+        (
+            "long polling behind other requests",
+            [
+                vec![
+                    Client(
+                        b"PUT /a.json HTTP/1.1\r\nContent-Length: 1\r\n\r\n1GET /b HTTP/1.1\r\n\r\n".into(),
+                    ),
+                    Server(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1HTTP/1.1 204 No\r\n\r\n".into()),
+                ],
+                begun(&[]),
+            ]
+            .concat(),
         ),
         ("somebody who says nothing", vec![ClientEnds, ServerEnds]),
     ];
@@ -317,6 +374,32 @@ fn what_an_sdk_cannot_bear_is_told_and_kept_from_the_client() {
         ("an empty text", talk(&[says("")]), "an empty text ends"),
         ("no JSON", talk(&[says("hello world")]), "it is not JSON"),
         ("byte by byte", dripping(talk(&[says(DONE)])), "text 2 of the server"),
+        (
+            "no handshake by long polling",
+            asked("start=t", &format!("pLPCommand(\"start\",\"x\",\"y\");\npRTLPCB(0,[{DONE}]);\n")),
+            "connection 1, an answer from `/.lp`: messages 0 of long polling: the first message must be the handshake",
+        ),
+        (
+            "data that are missing by long polling",
+            [begun(&[]), polled(r#"pRTLPCB(1,[{"t":"d","d":{"a":"d","b":{"p":"a"}}}]);"#)].concat(),
+            "messages 1 of long polling",
+        ),
+        (
+            "a number that comes twice",
+            [begun(&[]), polled("pRTLPCB(2,[]);\n"), polled("pRTLPCB(2,[]);\n")].concat(),
+            "messages 2 of long polling: that number came before",
+        ),
+        (
+            "a number that came before",
+            [begun(&[]), polled("pRTLPCB(0,[]);\n")].concat(),
+            "messages 0 of long polling: that number came before",
+        ),
+        ("messages of nobody", polled("pRTLPCB(0,[]);\n"), "messages 0 come to a session that has not begun"),
+        (
+            "another command",
+            polled("pLPCommand(\"pause\");\n"),
+            "clients do not know what `pLPCommand(\"pause\");` says",
+        ),
         ("a masked frame", talk(&[Server(frame(0x81, LISTENING.as_bytes(), MASK))]), "masked"),
         ("a compressed frame", talk(&[Server(frame(0xc1, b"x", None))]), "extension"),
         ("a binary frame", talk(&[Server(frame(0x82, LISTENING.as_bytes(), None))]), "binary"),

@@ -8,7 +8,7 @@ use std::process::{self, ExitCode};
 
 const USAGE: &str = "\
 Stands between clients and a server: passes on every byte, and judges every message that the server sends over a
-WebSocket by what the Firebase SDKs can bear.
+WebSocket or by long polling by what the Firebase SDKs can bear.
 
   hearth-witness URL     such as http://127.0.0.1:9000
 

@@ -2,12 +2,16 @@
 
 use super::frames::{self, Frames, Kind, Texts};
 use super::head;
+use super::polls::Polls;
+use super::web::Web;
 use hearth_wire::Validator;
 use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One connection, followed from its first byte.
 pub(super) struct Exchange {
     number: u64,
+    polls: Arc<Mutex<Polls>>,
     stage: Stage,
 }
 
@@ -24,8 +28,8 @@ enum Stage {
         early: Vec<u8>,
     },
     Talking(Box<Talk>),
-    /// HTTP, which is not judged here.
-    Plain,
+    /// HTTP, of which long polling is judged.
+    Web(Box<Web>),
 }
 
 /// A WebSocket.
@@ -41,8 +45,8 @@ struct Talk {
 }
 
 impl Exchange {
-    pub(super) const fn new(number: u64) -> Self {
-        Self { number, stage: Stage::Asking(Vec::new()) }
+    pub(super) const fn new(number: u64, polls: Arc<Mutex<Polls>>) -> Self {
+        Self { number, polls, stage: Stage::Asking(Vec::new()) }
     }
 
     /// Takes what the client sends.
@@ -55,13 +59,17 @@ impl Exchange {
                         Some(target) => {
                             Stage::Answering { target, answer: Vec::new(), early: early.to_vec() }
                         }
-                        None => Stage::Plain,
+                        None => {
+                            let mut web = Box::<Web>::default();
+                            web.received(asked);
+                            Stage::Web(web)
+                        }
                     };
                 }
             }
             Stage::Answering { early, .. } => early.extend_from_slice(bytes),
             Stage::Talking(talk) => talk.received(bytes),
-            Stage::Plain => {}
+            Stage::Web(web) => web.received(bytes),
         }
     }
 
@@ -71,17 +79,27 @@ impl Exchange {
         match &mut self.stage {
             // A server that says something before it was asked refuses what was begun.
             Stage::Asking(_) => None,
-            Stage::Plain => head::is_upgrade(bytes).then(|| {
-                format!(
-                    "connection {number} becomes a WebSocket after it was used for something else; that is not followed"
-                )
-            }),
+            Stage::Web(_) if head::is_upgrade(bytes) => Some(format!(
+                "connection {number} becomes a WebSocket after it was used for something else; that is not followed"
+            )),
+            Stage::Web(web) => {
+                let mut bytes = bytes;
+                while let Some(answer) = web.sent(mem::take(&mut bytes)) {
+                    let fault = self.polls.lock().unwrap_or_else(PoisonError::into_inner).told(&answer);
+                    if let Some(fault) = fault {
+                        let path = answer.target.split('?').next().unwrap_or_default();
+                        return Some(format!("connection {number}, an answer from `{path}`: {fault}"));
+                    }
+                }
+                None
+            }
             Stage::Answering { target, answer, early } => {
                 answer.extend_from_slice(bytes);
                 let (head, texts) = head::split_head(answer)?;
                 if !head::is_upgrade(head) {
-                    self.stage = Stage::Plain;
-                    return None;
+                    let refusal = mem::take(answer);
+                    self.stage = Stage::Web(Box::new(Web::asked(mem::take(target))));
+                    return self.sent(&refusal);
                 }
                 if let Some(fault) = head::upgrade_fault(head) {
                     return Some(format!("connection {number} to `{target}`, the answer: {fault}"));

@@ -1,5 +1,5 @@
 //! A witness that stands between clients and a server: it passes on every byte as it is, and judges every message that
-//! the server sends over a WebSocket by what the SDKs can bear.
+//! the server sends over a WebSocket or by long polling by what the SDKs can bear.
 //!
 //! Why between them and not in the clients: an official SDK shows nobody what it was sent, and forgives much that another
 //! one dies of. And why threads that block: whoever does not take what is theirs makes the other side wait, as without
@@ -8,8 +8,11 @@
 mod exchange;
 mod frames;
 mod head;
+mod polls;
+mod web;
 
 use exchange::Exchange;
+use polls::Polls;
 use socket2::SockRef;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -31,6 +34,8 @@ pub struct Witness {
 /// The faults found so far, and whom to tell.
 struct Testimony {
     faults: Mutex<Vec<String>>,
+    /// Their sessions are of no connection.
+    polls: Arc<Mutex<Polls>>,
     say: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -43,7 +48,8 @@ impl Witness {
     pub fn listen(server: SocketAddr, say: impl Fn(&str) + Send + Sync + 'static) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
-        let testimony = Arc::new(Testimony { faults: Mutex::default(), say: Box::new(say) });
+        let testimony =
+            Arc::new(Testimony { faults: Mutex::default(), polls: Arc::default(), say: Box::new(say) });
         let noted = testimony.clone();
         thread::spawn(move || {
             for (number, client) in (1_u64..).zip(listener.incoming()) {
@@ -83,7 +89,7 @@ fn join(number: u64, client: TcpStream, server: SocketAddr, testimony: &Arc<Test
         end.set_nodelay(true)?;
     }
     let (client, server) = (Arc::new(client), Arc::new(server));
-    let exchange = Arc::new(Mutex::new(Exchange::new(number)));
+    let exchange = Arc::new(Mutex::new(Exchange::new(number, testimony.polls.clone())));
     let (from, to, asked) = (client.clone(), server.clone(), exchange.clone());
     thread::spawn(move || {
         carry(&from, &to, |bytes| {
