@@ -43,6 +43,9 @@ pub(crate) struct Arguments {
     /// How many leaves are deleted, in thousands; twice as many are there when a checkpoint is written.
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     leaves_k: u64,
+    /// How many children a place has that is queried for the first time, in thousands.
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=5_000))]
+    children_k: u64,
     /// How long the clients are watched while nothing else happens, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 3_000, value_parser = clap::value_parser!(u16).range(1..))]
     duration_ms: u16,
@@ -131,6 +134,7 @@ impl Watch<'_> {
         let messages = arguments.leaves_k * 1_000 / chat::FIELDS;
         sleep(WARM_UP).await;
         self.during("nothing else", async { sleep(quiet).await }).await?;
+        self.queries(arguments.children_k * 1_000).await?;
         let large = chat::text(chat::messages_in(arguments.body_mb * 1_000_000), chat::ROOMS);
         self.during("PUT of the body", http::ask(subject, "PUT", "large", &large)).await??;
         self.checkpoint("checkpoint of it").await?;
@@ -162,6 +166,31 @@ impl Watch<'_> {
         let window = Window::last(100).expect("it is not nothing");
         listener.listen_to_query(&place("two/room000"), Query { order, window }, Tag(1)).await?;
         self.during("DELETE with a listener", http::ask(subject, "DELETE", "two", "")).await??;
+        Ok(())
+    }
+
+    /// Queries in an order in which nobody has asked for these children yet.
+    async fn queries(&mut self, children: u64) -> Result<(), Trouble> {
+        let subject = self.subject;
+        let filler = "x".repeat(60);
+        let child = |at: u64| {
+            format!("\"c{at:07}\":{{\"a\":{},\"b\":{at},\"text\":\"{filler}\"}}", at * 7_919 % children)
+        };
+        let text: Vec<_> = (0..children).map(child).collect();
+        http::ask(subject, "PUT", "children", &format!("{{{}}}", text.join(","))).await?;
+        drop(text);
+        let by = |name| Order::Child(ChildPath::parse(name).expect("it is a name"), Range::ALL);
+        let last = Window::last(100).expect("it is not nothing");
+        let at = place("children");
+        let mut listener = Session::connect(subject.address).await?;
+        for (name, query) in [
+            ("first query by a child", Query { order: by("a"), window: last }),
+            ("the same by another child", Query { order: by("b"), window: last }),
+            ("the same again", Query { order: by("b"), window: last }),
+        ] {
+            self.during(name, listener.listen_to_query(&at, query, Tag(1))).await??;
+        }
+        http::ask(subject, "DELETE", "children", "").await?;
         Ok(())
     }
 

@@ -21,6 +21,17 @@ impl Indexes {
         }
     }
 
+    /// Adds one that was built elsewhere of the tree that the others belong to. None of its order may be there.
+    pub(crate) fn add(&mut self, at: &Path, index: Index) {
+        debug_assert!(!self.has(at, index.by()), "there is one already");
+        self.0.entry(at).push(index);
+    }
+
+    /// Whether there is one.
+    pub(crate) fn has(&self, at: &Path, by: &IndexBy) -> bool {
+        self.get(at, by).is_some()
+    }
+
     /// Takes out the indexes of a place that nobody needs any more.
     pub(crate) fn retain(&mut self, at: &Path, is_needed: impl Fn(&IndexBy) -> bool) -> Vec<Index> {
         let Some(indexes) = self.0.get_mut(at) else { return Vec::new() };

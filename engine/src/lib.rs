@@ -41,7 +41,7 @@ pub use onlooker::{Onlooker, REASONS_BYTES_MAX};
 pub use outdated::Outdated;
 pub use own_rules::{Governed, Governing, OwnRules};
 pub use published::Published;
-pub use publisher::{Begun, Listen, ListenRefusal, Publisher};
+pub use publisher::{Begun, Listen, ListenRefusal, Publisher, WantedIndex};
 pub use request::{Accepted, Act, Refusal, Request, SessionId, Ticket, Verdict};
 pub use revision::Revision;
 pub use standing::Tag;

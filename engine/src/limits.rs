@@ -70,3 +70,11 @@ pub const OUTDATED_BYTES: usize = 256 * 1024;
 
 /// The same for an index that nobody needs any more, by its entries.
 pub const OUTDATED_ENTRIES: usize = 4 * 1024;
+
+/// An index of more children than this is not built where everybody waits: a thousand are sorted in less than a
+/// millisecond, a million in half a second.
+pub const INDEXED_AT_ONCE_MAX: usize = 1_000;
+
+/// So many children may have changed since an index was built; where more have, it is brought up to date elsewhere first. An
+/// edit takes some microseconds.
+pub const INDEX_EDITS_MAX: usize = 1_000;

@@ -4,39 +4,23 @@
 //! its size gives it away. Why not each time: a stranger could fill the disk with what is told of them.
 
 use crate::limits::{Who, bytes_of_node, network_of};
+use crate::seldom::Seldom;
 use hearth_engine::Identity;
 use hearth_rules::Claim;
 use hearth_tree::{Node, Path};
-use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What is told of: an answer of so many bytes, or of so many nodes.
 const BYTES: usize = 1024 * 1024;
 const NODES: usize = 10_000;
 /// So many nodes do not fit in less: a node on the socket has a key in quotes, a colon, a value and a comma.
 const NODES_BYTES_MIN: usize = NODES * 6;
-/// How often the same place and address are told of at most.
-const PAUSE: Duration = Duration::from_secs(600);
-/// Most places and addresses that are told of in such a time.
-const TOLD_MAX: usize = 1_024;
 /// Most characters of a path that are told.
 const PATH_CHARS_MAX: usize = 200;
 
-/// Who was told of lately.
+/// Which places and addresses were told of lately.
 #[derive(Debug, Default)]
-pub(crate) struct Audit {
-    names: RandomState,
-    told: Mutex<Told>,
-}
-
-#[derive(Debug, Default)]
-struct Told {
-    at: HashMap<u64, Instant>,
-    /// What was not told since something was.
-    untold: u64,
-}
+pub(crate) struct Audit(Seldom);
 
 impl Audit {
     /// Somebody is given what is at a place, in a text of so many bytes; `node` is what that is, where it is at hand.
@@ -68,8 +52,8 @@ impl Audit {
     }
 
     fn tell(&self, who: &Who<'_>, at: &Path, bytes: usize) {
-        let name = self.names.hash_one((who.database, at, network_of(who.address)));
-        if let Some(untold) = self.is_due(name, Instant::now()) {
+        let name = (who.database, at, network_of(who.address));
+        if let Some(untold) = self.0.is_due(name, Instant::now()) {
             let others = if untold == 0 { String::new() } else { format!(" ({untold} more before)") };
             tracing::warn!(
                 "bulk read: somebody at {} who has not signed in was given {} kB of `{}` in database `{}`{others}",
@@ -79,22 +63,6 @@ impl Audit {
                 who.database,
             );
         }
-    }
-
-    /// Whether it is to be told now, and how much was not.
-    fn is_due(&self, name: u64, now: Instant) -> Option<u64> {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_over = |then: &Instant| PAUSE <= now.duration_since(*then);
-        let is_new = told.at.get(&name).is_none_or(is_over);
-        if is_new && TOLD_MAX <= told.at.len() {
-            told.at.retain(|_, then| !is_over(then));
-        }
-        if !is_new || TOLD_MAX <= told.at.len() {
-            told.untold += 1;
-            return None;
-        }
-        told.at.insert(name, now);
-        Some(std::mem::take(&mut told.untold))
     }
 }
 
@@ -112,7 +80,7 @@ fn is_below(node: &Node, left: &mut usize) -> bool {
 }
 
 /// On one line, whatever keys are in it.
-fn shown(at: &Path) -> String {
+pub(crate) fn shown(at: &impl std::fmt::Display) -> String {
     let text = at.to_string();
     let shown: String = text.chars().take(PATH_CHARS_MAX).flat_map(char::escape_debug).collect();
     if text.chars().nth(PATH_CHARS_MAX).is_some() { shown + "…" } else { shown }
@@ -122,26 +90,6 @@ fn shown(at: &Path) -> String {
 mod tests {
     use super::*;
     use hearth_tree::Key;
-
-    #[test]
-    fn the_same_is_told_once_in_a_while_and_not_more_than_a_thousand_at_all() {
-        let audit = Audit::default();
-        let start = Instant::now();
-        let due = |name, seconds| audit.is_due(name, start + Duration::from_secs(seconds));
-        for (name, seconds, expected) in [
-            (1, 0, Some(0)),
-            (1, 1, None),
-            (2, 1, Some(1)),
-            (1, 599, None),
-            (1, 600, Some(1)),
-            (1, 601, None),
-        ] {
-            assert_eq!(due(name, seconds), expected, "{name} at {seconds} s");
-        }
-        let told = (10..10_000).filter(|&name| due(name, 700).is_some()).count();
-        assert_eq!(told, TOLD_MAX - 1, "only one was told at 600 s and still counts");
-        assert_eq!(due(10_000, 1_300).map(|untold| 8_000 < untold), Some(true));
-    }
 
     #[test]
     fn nodes_are_counted_up_to_the_bound() {

@@ -12,6 +12,7 @@ use crate::threads::{
 };
 use crate::transport::BodyRoom;
 use crate::unhurried::unhurried;
+use crate::unindexed::Unindexed;
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use hearth_engine::limits::HASHED_AT_ONCE_MAX;
@@ -238,6 +239,7 @@ pub struct Databases {
     push_ids: Mutex<PushIds>,
     limiter: Limiter,
     audit: Audit,
+    unindexed: Unindexed,
     bodies: Arc<BodyRoom>,
     in_vain: InVain,
 }
@@ -295,6 +297,7 @@ impl Databases {
             push_ids: Mutex::default(),
             limiter: Limiter::default(),
             audit: Audit::default(),
+            unindexed: Unindexed::default(),
             bodies: Arc::default(),
             in_vain: InVain::default(),
         };
@@ -354,6 +357,11 @@ impl Databases {
     /// Who tells of bulk reads.
     pub(crate) const fn audit(&self) -> &Audit {
         &self.audit
+    }
+
+    /// Who tells of queries without an index.
+    pub(crate) const fn unindexed(&self) -> &Unindexed {
+        &self.unindexed
     }
 
     /// A session id that was never used.

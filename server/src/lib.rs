@@ -17,11 +17,13 @@ mod meters;
 mod mode;
 mod random;
 mod say;
+mod seldom;
 mod sessions;
 mod study;
 mod threads;
 mod transport;
 mod unhurried;
+mod unindexed;
 
 pub use database::{Database, Databases, FindError, Stopped};
 pub use transport::{Server, router};

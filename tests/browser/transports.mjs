@@ -95,6 +95,22 @@ export function transports(begin) {
       await isSeen(watching, { closed: 'gone', left: 'gone' });
     });
 
+    test(`${transport}: 16 MB are told as they are, and what changes behind them`, async () => {
+      const [ada, grace] = await pages(2, transport);
+      // 16 texts with all that scripts and frames could stumble over.
+      const text = '<_é\u2028😀'.repeat(70_000);
+      const large = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`k${at}`, text]));
+      await put('/large', JSON.stringify(large), ada);
+      await seen(ada, '/large');
+      await grace.evaluate(() => sdk.set(sdk.at('/large/k0'), 'changed'));
+      await ada.waitForFunction(() => window.seen.at(-1).k0 === 'changed', null, { timeout: WAIT_MS });
+      const same = (page) => page.evaluate((text) => Array.from({ length: 15 }, (_, at) => window.seen.at(-1)[`k${at + 1}`])
+        .every((own) => own === text), text);
+      assert.ok(await same(ada), 'what a listener shows');
+      await seen(grace, '/large');
+      assert.ok(await same(grace), 'what a later one shows');
+    });
+
     test(`${transport}: a write of a megabyte arrives, through another port`, async () => {
       // The handshake names the host that the client has asked for, not where the server listens.
       const cable = await layCable(hearth.url);

@@ -99,13 +99,18 @@ impl Index {
     /// than [`Index::build`].
     #[must_use]
     pub fn updated(&self, later: Option<&Node>) -> Self {
+        let edits_max = EDITS_MIN.max(later.map_or(0, |node| node.children().len()) / EDITED_SHARE);
+        self.updated_within(edits_max, later).unwrap_or_else(|| Self::build(self.by.clone(), later))
+    }
+
+    /// The same, if no more children have changed than these. O(log n) for each.
+    pub fn updated_within(&self, edits_max: usize, later: Option<&Node>) -> Option<Self> {
         let nothing = Node::no_children();
         let [before, after] = [self.node.as_ref(), later].map(|node| node.map_or(nothing, Node::children));
-        let edits_max = EDITS_MIN.max(after.len() / EDITED_SHARE);
         let mut entries = self.entries.clone();
         for (edits, (key, a, b)) in before.difference(after).enumerate() {
             if edits == edits_max {
-                return Self::build(self.by.clone(), later);
+                return None;
             }
             let [a, b] = [a, b].map(|child| child.map(|child| self.by.sort_value(child)));
             if a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a.order(b).is_eq()) {
@@ -118,7 +123,7 @@ impl Index {
                 entries = entries.with(&Entry { value, key: key.clone() }, Some(()));
             }
         }
-        Self { by: self.by.clone(), node: later.cloned(), entries }
+        Some(Self { by: self.by.clone(), node: later.cloned(), entries })
     }
 
     /// What it orders by.

@@ -12,7 +12,7 @@ use crate::request::{SessionId, Ticket};
 use crate::standing::{ListenerId, Tag};
 use crate::weight::Scale;
 use hearth_rules::MissingIndex;
-use hearth_tree::{Hash, Path, Query};
+use hearth_tree::{Hash, IndexBy, Path, Query};
 use std::sync::Arc;
 
 /// A wish to be told what is at a place, now and whenever it changes.
@@ -70,8 +70,22 @@ impl Session {
 }
 
 impl Publisher {
-    /// Begins to listen, or listens anew to a place under a tag that is in use (wire reference 4.2).
+    /// Begins to listen, or listens anew to a place under a tag that is in use (wire reference 4.2). If that needs a large
+    /// index that is not there, it begins when [`Publisher::indexed`] brings it.
     pub fn listen(
+        &mut self,
+        now_ms: i64,
+        session: SessionId,
+        ticket: Ticket,
+        listen: Listen,
+        outboxes: &mut impl Outboxes,
+    ) {
+        if let Some(listen) = self.let_wait(now_ms, session, ticket, listen) {
+            self.begin_listen(now_ms, session, ticket, listen, outboxes);
+        }
+    }
+
+    pub(super) fn begin_listen(
         &mut self,
         now_ms: i64,
         session: SessionId,
@@ -228,12 +242,19 @@ impl Publisher {
         }
         let Some(standing) = self.places.get_mut(&at) else { return };
         standing.remove(&query, id);
-        let needless =
-            self.indexes.retain(&at, |by| standing.queries().any(|(query, _)| query.orders_by(by)));
-        let large = needless.into_iter().filter(|index| OUTDATED_ENTRIES < index.len());
-        self.outdated.extend(large.map(Outdated::of_index));
         if standing.is_empty() {
             self.places.remove(&at);
         }
+        self.forget_needless_indexes(&at);
+    }
+
+    pub(super) fn forget_needless_indexes(&mut self, at: &Path) {
+        let standing = self.places.get(at);
+        let is_needed = |by: &IndexBy| {
+            standing.is_some_and(|standing| standing.queries().any(|(query, _)| query.orders_by(by)))
+        };
+        let needless = self.indexes.retain(at, is_needed);
+        let large = needless.into_iter().filter(|index| OUTDATED_ENTRIES < index.len());
+        self.outdated.extend(large.map(Outdated::of_index));
     }
 }

@@ -6,8 +6,10 @@ mod judging;
 mod lagging;
 mod listening;
 mod routing;
+mod waiting;
 
 pub use listening::{Begun, Listen, ListenRefusal};
+pub use waiting::WantedIndex;
 
 use crate::delivery::{Answer, Delivery, Item, Outboxes};
 use crate::door::{Identity, Pass, WatchedDoor};
@@ -24,8 +26,9 @@ use crate::standing::{ListenerId, Standing, Tag};
 use crate::weight::Scale;
 use hearth_tree::{Change, Path, Query, Snapshot};
 use lagging::{Lag, Lagging};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use waiting::Building;
 
 /// What everybody may see of one database, and who is told when it changes.
 #[derive(Debug)]
@@ -46,6 +49,9 @@ pub struct Publisher {
     unjudged: BTreeSet<ListenerId>,
     judged: u64,
     lagging: Lagging,
+    building: Vec<Building>,
+    /// To be built, and not taken yet.
+    wanted: Vec<WantedIndex>,
     /// What was replaced and not taken yet.
     outdated: Vec<Outdated>,
 }
@@ -58,6 +64,8 @@ struct Session {
     listens_bytes: usize,
     forgotten: Forgotten,
     lag: Option<Lag>,
+    /// What it asks to listen to, from the first on that needs an index that is being built.
+    waiting: VecDeque<(Ticket, Listen)>,
 }
 
 #[derive(Debug)]
@@ -93,6 +101,8 @@ impl Publisher {
             unjudged: BTreeSet::new(),
             judged: 0,
             lagging: Lagging::default(),
+            building: Vec::new(),
+            wanted: Vec::new(),
             outdated: Vec::new(),
         }
     }
@@ -124,7 +134,8 @@ impl Publisher {
     /// A session begins.
     pub fn open(&mut self, session: SessionId, identity: Identity) {
         let (listens, forgotten) = (BTreeMap::new(), Forgotten::default());
-        let opened = Session { identity, listens, listens_bytes: 0, forgotten, lag: None };
+        let waiting = VecDeque::new();
+        let opened = Session { identity, listens, listens_bytes: 0, forgotten, lag: None, waiting };
         self.sessions.insert(session, opened);
     }
 

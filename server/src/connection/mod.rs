@@ -20,7 +20,6 @@ use crate::auth::{CredentialError, Expiry, Gate, Proof, acting_as};
 use crate::database::{Database, Databases, StageError, Stopped};
 use crate::limits::{Line, OverLimit, Who};
 use crate::log::{Staged, WRITE_BYTES_MIN};
-use crate::meters::DatabaseMeters;
 use crate::study::Study;
 use crate::threads::SessionMessage;
 use crate::unhurried::unhurried;
@@ -211,7 +210,7 @@ impl Connection {
         let study = self.database.study();
         let judged = reading.judge(&published, Study::onlooker(study.as_deref()));
         let answer = match &judged {
-            Ok(()) => reading.answer(&published, self.database.meters()),
+            Ok(()) => reading.answer(&published, (&self.databases, &self.database)),
             Err(denied) => {
                 self.database.meters().denied_reads.add(1);
                 Answer::Failed(failure_of_denial(denied))
@@ -352,8 +351,8 @@ impl Connection {
                         self.database.meters().denied_reads.add(1);
                         self.tell_reasons(denied.reasons());
                     }
-                    if outcome.as_ref().is_ok_and(|begun| begun.missing_index.is_some()) {
-                        self.database.meters().index_misses.add(1);
+                    if let Ok(Begun { missing_index: Some(missing) }) = &outcome {
+                        self.databases.unindexed().asked(&self.database, missing);
                     }
                     let listening =
                         |begun: Begun| Answer::Listening { no_index: begun.missing_index.is_some() };
@@ -704,10 +703,10 @@ impl Reading {
     }
 
     /// The answer to a read that is allowed.
-    fn answer(&self, published: &Published, meters: &DatabaseMeters) -> Answer {
+    fn answer(&self, published: &Published, (databases, database): (&Databases, &Database)) -> Answer {
         let Get { at, query } = &self.get;
         if let Some(missing) = published.door().missing_index(at, query) {
-            meters.index_misses.add(1);
+            databases.unindexed().asked(database, &missing);
             return Answer::Failed(Failure { status: Status::Failure, text: missing.to_string() });
         }
         let node = published.tree.get(at);

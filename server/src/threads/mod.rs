@@ -1,11 +1,12 @@
-//! The threads that own the databases: one decides, one keeps, one publishes, one writes checkpoints, and one lets go of what
-//! is large.
+//! The threads that own the databases: one decides, one keeps, one publishes, one writes checkpoints, one builds large
+//! indexes, and one lets go of what is large.
 //!
 //! Why threads and not tasks: each owns its state, so nothing is locked and the order is by construction. Why bounded
 //! queues all the way: who asks waits when they are full, and nothing grows.
 
 mod checkpoint;
 mod committer;
+mod indexer;
 mod log;
 mod publisher;
 mod reclaim;
@@ -22,7 +23,7 @@ use hearth_engine::{
     DatabaseId, Decided, Delivery, Door, Durable, Identity, Listen, Published, Request, SessionId, Tag,
     Ticket, Verdict,
 };
-use hearth_tree::Path;
+use hearth_tree::{Index, Path};
 pub(crate) use log::LogHealth;
 pub(crate) use reclaim::Reclaim;
 use std::collections::BTreeMap;
@@ -73,6 +74,8 @@ pub(crate) enum ToPublisher {
     Publish(Vec<(DatabaseId, Durable<Vec<Verdict>>)>),
     /// Anything about one session.
     Session(DatabaseId, SessionId, SessionMessage),
+    /// An index of what is at a place, which it wanted.
+    Indexed(DatabaseId, Path, Index),
 }
 
 /// What the publisher is told of a session.
@@ -176,9 +179,14 @@ impl Threads {
         // It ends with whoever can hand it something, and nobody waits for it.
         drop(own("reclaim").spawn(move || reclaim::run(&garbage))?);
         let watching = publisher::Watching { studies: studies.clone(), meters: meters.clone() };
-        let own_reclaim = reclaim.clone();
+        let (to_indexer, wanted) = std::sync::mpsc::sync_channel(indexer::INDEXER_QUEUE);
+        // Not a sender: those say that somebody can still ask for something.
+        let answer = to_publisher.downgrade();
+        // It ends with the publisher, and nobody waits for it.
+        drop(own("indexer").spawn(move || indexer::run(&wanted, &answer))?);
+        let elsewhere = publisher::Elsewhere { reclaim: reclaim.clone(), indexer: to_indexer };
         let publisher = own("publisher")
-            .spawn(move || publisher::run(&waits, shown, &watching, publisher, &own_reclaim))?;
+            .spawn(move || publisher::run(&waits, shown, &watching, publisher, &elsewhere))?;
         let running = Running { serving: [committer, log, publisher], checkpoint };
         let own = Self {
             committer: to_committer,

@@ -1,18 +1,20 @@
 //! The thread that shows what was kept, and answers those who listen.
 
+use super::indexer::Wanted;
 use super::{Next, Outbox, Reclaim, SessionMessage, ToPublisher, next};
 use crate::clock::now_ms;
 use crate::meters::{DatabaseMeters, Meters};
 use crate::study::Studies;
 use arc_swap::ArcSwap;
-use hearth_engine::{DatabaseId, Delivery, Outboxes, Published, Publisher, SessionId};
-use std::collections::{BTreeMap, HashMap};
+use hearth_engine::{DatabaseId, Delivery, Outboxes, Published, Publisher, SessionId, WantedIndex};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::error::TrySendError as QueueError;
 
 /// How often permissions that depend on the time are looked at, however much else there is to do.
 const TICK: Duration = Duration::from_secs(1);
@@ -23,10 +25,19 @@ pub(super) struct Watching {
     pub(super) meters: Arc<Meters>,
 }
 
+/// Who does what would take too long here.
+pub(super) struct Elsewhere {
+    pub(super) reclaim: Reclaim,
+    pub(super) indexer: SyncSender<Wanted>,
+}
+
 /// A database as this thread has it.
 struct Own {
+    id: DatabaseId,
     publisher: Publisher,
     queues: Queues,
+    /// Indexes for which the indexer had no room.
+    wanted: VecDeque<WantedIndex>,
 }
 
 impl Own {
@@ -37,12 +48,25 @@ impl Own {
         }
         let meters = watching.meters.of(id);
         meters.begin(publisher.published().revision);
-        Self { publisher, queues: Queues { by_session: HashMap::new(), published, meters } }
+        let queues = Queues { by_session: HashMap::new(), published, meters };
+        Self { id, publisher, queues, wanted: VecDeque::new() }
     }
 
-    fn let_go(&mut self, reclaim: &Reclaim) {
+    /// Hands over what others do.
+    fn hand_over(&mut self, elsewhere: &Elsewhere) {
         for outdated in self.publisher.take_outdated() {
-            reclaim.let_go(outdated);
+            elsewhere.reclaim.let_go(outdated);
+        }
+        self.wanted.extend(self.publisher.take_wanted());
+        while let Some(index) = self.wanted.pop_front() {
+            let wanted = Wanted { database: self.id, published: self.queues.published.clone(), index };
+            if let Err(TrySendError::Full(wanted) | TrySendError::Disconnected(wanted)) =
+                elsewhere.indexer.try_send(wanted)
+            {
+                // It is tried again with whatever comes next, at the latest with the next tick.
+                self.wanted.push_front(wanted.index);
+                return;
+            }
         }
     }
 }
@@ -64,16 +88,16 @@ impl Outboxes for Queues {
             delivery
         } else {
             match outbox.queue.try_send(delivery) {
-                Ok(()) | Err(TrySendError::Closed(_)) => return Ok(()),
-                Err(TrySendError::Full(delivery)) => delivery,
+                Ok(()) | Err(QueueError::Closed(_)) => return Ok(()),
+                Err(QueueError::Full(delivery)) => delivery,
             }
         };
         let lagged_before = outbox.is_lagging.swap(true, Ordering::SeqCst);
         // Whoever has taken the last of the queue before it could see that would wait for ever.
         if is_empty() && outbox.is_lagging.swap(false, Ordering::SeqCst) {
             return match outbox.queue.try_send(refused) {
-                Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
-                Err(TrySendError::Full(_)) => unreachable!("nobody else fills the queue, and it was empty"),
+                Ok(()) | Err(QueueError::Closed(_)) => Ok(()),
+                Err(QueueError::Full(_)) => unreachable!("nobody else fills the queue, and it was empty"),
             };
         }
         if !lagged_before {
@@ -108,7 +132,7 @@ pub(super) fn run(
     shown: BTreeMap<DatabaseId, Arc<ArcSwap<Published>>>,
     watching: &Watching,
     mut inbox: mpsc::Receiver<ToPublisher>,
-    reclaim: &Reclaim,
+    elsewhere: &Elsewhere,
 ) {
     let own = |(id, published)| (id, Own::new(id, published, watching));
     let mut databases: BTreeMap<_, _> = shown.into_iter().map(own).collect();
@@ -126,21 +150,27 @@ pub(super) fn run(
                 for (id, verdicts) in group {
                     let own = opened(&mut databases, id);
                     own.publisher.publish(now_ms(), verdicts, &mut own.queues);
-                    own.let_go(reclaim);
+                    own.hand_over(elsewhere);
                 }
             }
             Next::Message(ToPublisher::Session(id, session, message)) => {
                 let own = opened(&mut databases, id);
                 follow(own, session, message);
                 own.queues.meters.set_listeners(own.publisher.listeners_now());
-                own.let_go(reclaim);
+                own.hand_over(elsewhere);
+            }
+            Next::Message(ToPublisher::Indexed(id, at, index)) => {
+                let own = opened(&mut databases, id);
+                own.publisher.indexed(now_ms(), &at, index, &mut own.queues);
+                own.queues.meters.set_listeners(own.publisher.listeners_now());
+                own.hand_over(elsewhere);
             }
         }
         let is_due = TICK <= ticked.elapsed();
         for own in databases.values_mut() {
             if is_due {
                 own.publisher.tick(now_ms(), &mut own.queues);
-                own.let_go(reclaim);
+                own.hand_over(elsewhere);
             } else if !own.publisher.is_settled() {
                 own.publisher.judge_some(now_ms(), &mut own.queues);
             }
@@ -156,7 +186,7 @@ fn opened(databases: &mut BTreeMap<DatabaseId, Own>, id: DatabaseId) -> &mut Own
 }
 
 fn follow(own: &mut Own, session: SessionId, message: SessionMessage) {
-    let Own { publisher, queues } = own;
+    let Own { publisher, queues, id: _, wanted: _ } = own;
     match message {
         SessionMessage::Open(identity, outbox) => {
             queues.by_session.insert(session, outbox);

@@ -8,3 +8,4 @@ mod lives;
 mod news;
 mod own_rules;
 mod turns;
+mod waiting;

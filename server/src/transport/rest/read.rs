@@ -6,7 +6,7 @@ use super::query::{Wanted, wanted_of};
 use super::refused::Refused;
 use super::{Asked, Server, apart};
 use crate::clock::now_ms;
-use crate::database::Database;
+use crate::database::{Database, Databases};
 use crate::study::Study;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -19,7 +19,7 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
     let database = server.databases.find(&asked.namespace).await?;
     server.databases.limiter().read(&asked.who(&database), &asked.target.path)?;
     let published = database.published();
-    judge(&database, &published, asked, &wanted, Verdict::Last)?;
+    judge((&server.databases, &database), &published, asked, &wanted, Verdict::Last)?;
     let (tree, at) = (published.tree.clone(), &asked.target.path);
     if asked.target.part == Part::Priority {
         let priority = tree.get(at).and_then(Node::priority);
@@ -96,7 +96,7 @@ pub(super) enum Verdict {
 
 /// Whether this may be read, and in this order. Permission first: a missing index says something of the rules.
 pub(super) fn judge(
-    database: &Database,
+    (databases, database): (&Databases, &Database),
     published: &Published,
     asked: &Asked,
     wanted: &Wanted,
@@ -119,7 +119,7 @@ pub(super) fn judge(
     match door {
         Door::Rules(rules) if wanted.is_ordered => match rules.missing_index(at, &wanted.query.order) {
             Some(missing) => {
-                database.meters().index_misses.add(1);
+                databases.unindexed().asked(database, &missing);
                 Err(Refused::bad(missing.to_string()))
             }
             None => Ok(()),

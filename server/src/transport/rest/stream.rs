@@ -61,7 +61,8 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
         server.databases.limiter().write(&asked.who(&database), write)?;
     }
     // When the stream begins to listen, rules are asked once more.
-    read::judge(&database, &database.published(), &asked, &wanted, read::Verdict::First)?;
+    let judged = (&*server.databases, &database);
+    read::judge(judged, &database.published(), &asked, &wanted, read::Verdict::First)?;
     let is_query = !wanted.query.is_everything();
     let keys = wanted.shallow.then(KeysTold::default);
     let (queue, deliveries) = mpsc::channel(OUTBOX);

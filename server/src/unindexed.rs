@@ -1,0 +1,33 @@
+//! Queries without the `.indexOn` that they need.
+//!
+//! Why they are told: a listener is served all the same, so that nobody notices what it costs, and what is to be added to the
+//! rules stands nowhere else than in the console of an app that somebody may be looking at.
+
+use crate::audit::shown;
+use crate::database::Database;
+use crate::seldom::Seldom;
+use hearth_rules::MissingIndex;
+use std::time::Instant;
+
+/// Which were told lately.
+#[derive(Debug, Default)]
+pub(crate) struct Unindexed(Seldom);
+
+impl Unindexed {
+    /// Counts one, and says what to add. Of places with the same first key and depth one stands for the others: mostly they
+    /// are one place in the rules.
+    pub(crate) fn asked(&self, database: &Database, missing: &MissingIndex) {
+        database.meters().index_misses.add(1);
+        let MissingIndex { on, at } = missing;
+        let name = (database.name(), on, at.keys().first(), at.keys().len());
+        if let Some(untold) = self.0.is_due(name, Instant::now()) {
+            let others = if untold == 0 { String::new() } else { format!(" ({untold} such queries before)") };
+            tracing::warn!(
+                "a query in database `{}` needs an index that its rules do not define: add \".indexOn\": \"{}\" at `{}`{others}",
+                database.name(),
+                shown(on),
+                shown(at),
+            );
+        }
+    }
+}
