@@ -103,12 +103,12 @@ impl Limit {
         self.value_bytes_max.is_some() || self.rates.iter().any(|rate| rate.measure == Measure::Bytes)
     }
 
-    /// Refuses a value that is larger than any may be.
-    pub(super) fn check_value(&self, at: &Path, bytes: u32) -> Result<(), OverLimit> {
+    /// Refuses a value that is larger than any may be; `at` says where.
+    pub(super) fn check_value(&self, bytes: u32, at: impl FnOnce() -> Path) -> Result<(), OverLimit> {
         match self.value_bytes_max {
             Some(bytes_max) if bytes_max < bytes => {
                 self.too_large.fetch_add(1, Ordering::Relaxed);
-                Err(OverLimit::Value { places: self.places.clone(), at: at.clone(), bytes, bytes_max })
+                Err(OverLimit::Value { places: self.places.clone(), at: at(), bytes, bytes_max })
             }
             Some(_) | None => Ok(()),
         }

@@ -70,34 +70,50 @@ impl Tallying<'_> {
         };
         for (depth, level) in self.limits.root.way(at.keys()).enumerate() {
             if depth == at.keys().len() {
-                return self.below(level, at, value);
+                return self.below(level, &Place::Written(at), value);
             }
-            self.add(level, at, value)?;
+            self.add(level, &Place::Written(at), value)?;
         }
         Ok(())
     }
 
     /// At most as deep as the limits are, which is no deeper than data.
-    fn below(&mut self, level: &Level, at: &Path, value: Value<'_>) -> Result<(), OverLimit> {
+    fn below(&mut self, level: &Level, at: &Place<'_>, value: Value<'_>) -> Result<(), OverLimit> {
         self.add(level, at, value)?;
         if !level.has_children() {
             return Ok(());
         }
         value.each_child(&mut |key, child| match level.child(key) {
-            Some(next) => self.below(next, at, child),
+            Some(next) => self.below(next, &Place::Below(at, key), child),
             None => Ok(()),
         })
     }
 
-    fn add(&mut self, level: &Level, at: &Path, value: Value<'_>) -> Result<(), OverLimit> {
+    fn add(&mut self, level: &Level, at: &Place<'_>, value: Value<'_>) -> Result<(), OverLimit> {
         let Some(number) = level.own else { return Ok(()) };
         let limit = &self.limits.all[number];
         let bytes = if limit.weighs() { value.bytes() } else { 0 };
-        limit.check_value(at, bytes)?;
+        limit.check_value(bytes, || at.path())?;
         let tally = self.by_limit.entry(number).or_insert(Tally { limit: number, ..Tally::default() });
         tally.writes = tally.writes.saturating_add(1);
         tally.bytes = tally.bytes.saturating_add(bytes);
         limit.check_burst(tally)
+    }
+}
+
+/// A place that something is written to, or one below it that it carries something for. A path is made of it only where a
+/// refusal names it: most writes are not refused, and one may carry something for thousands of places.
+enum Place<'a> {
+    Written(&'a Path),
+    Below(&'a Self, &'a Key),
+}
+
+impl Place<'_> {
+    fn path(&self) -> Path {
+        match self {
+            Self::Written(at) => (*at).clone(),
+            Self::Below(above, key) => above.path().child(key).expect("no write reaches deeper than a path"),
+        }
     }
 }
 

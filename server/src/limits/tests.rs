@@ -112,7 +112,8 @@ fn refusals_say_which_limit_and_when_to_come_back() {
         r#"{"limits": {
             "/slow": {"writes": {"address": {"perSecond": 0.1, "burst": 1}}},
             "/small": {"valueBytes": 10, "bytes": {"uid": {"perSecond": 5, "burst": 20}}},
-            "/read/$x": {"reads": {"connection": {"perSecond": 0.5}}}
+            "/read/$x": {"reads": {"connection": {"perSecond": 0.5}}},
+            "/rooms/$room/messages/$message": {"valueBytes": 10}
         }}"#,
     );
     let nobody = Identity::nobody();
@@ -140,6 +141,22 @@ fn refusals_say_which_limit_and_when_to_come_back() {
             limiter.write(&who, &set("/small", r#"{"k": {"kk": 1}}"#)),
             "the limit for `/small` is 10 bytes of keys and values, and what is written at `/small` has 11",
         ),
+        // The place that is too large, and not the one that the write is addressed to.
+        (
+            limiter.write(
+                &who,
+                &set("/rooms", r#"{"a": {"messages": {"1": "x"}}, "b": {"messages": {"2": "12345678901"}}}"#),
+            ),
+            "the limit for `/rooms/$room/messages/$message` is 10 bytes of keys and values, and what is written at `/rooms/b/messages/2` has 11",
+        ),
+        (
+            limiter.write(&who, &update(&[("/rooms/a/messages", r#"{"1": "x", "2": "12345678901"}"#)])),
+            "the limit for `/rooms/$room/messages/$message` is 10 bytes of keys and values, and what is written at `/rooms/a/messages/2` has 11",
+        ),
+        (
+            limiter.write(&who, &set("/rooms/a/messages/1/text", "\"12345678901\"")),
+            "the limit for `/rooms/$room/messages/$message` is 10 bytes of keys and values, and what is written at `/rooms/a/messages/1/text` has 11",
+        ),
         (
             read("/read/b"),
             "the limit for `/read/$x` is 0.5 reads per second and connection, 1 at once; try again in 2 s",
@@ -160,6 +177,7 @@ fn refusals_say_which_limit_and_when_to_come_back() {
         ("/small", "value", "", 2),
         ("/small", "bytes", "uid", 1),
         ("/read/$x", "reads", "connection", 1),
+        ("/rooms/$room/messages/$message", "value", "", 3),
     ];
     assert_eq!(
         refused,

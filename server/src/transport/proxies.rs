@@ -5,7 +5,7 @@
 //! that what stands further left was written by the client.
 
 use axum::http::header::FORWARDED;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::net::{IpAddr, SocketAddr};
 
@@ -77,14 +77,17 @@ impl Proxies {
     }
 
     /// Where a request really comes from, that has come from `address`. Where both headers are there and do not agree, one
-    /// of them was not written by the proxy, and nobody can tell which: then it is the proxy itself.
+    /// of them was not written by the proxy, and nobody can tell which: then it is the proxy itself. Elements are told apart
+    /// as bytes, before anything is read: one that is no text makes none of the others unreadable.
     pub(crate) fn client(&self, address: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.has(address) {
             return address;
         }
         let elements = |name: &HeaderName| {
-            let lines = headers.get_all(name).into_iter().map(|line| line.to_str().unwrap_or_default());
-            lines.flat_map(|line| line.split(',')).map(str::trim).collect::<Vec<_>>()
+            let lines = headers.get_all(name).into_iter().map(HeaderValue::as_bytes);
+            let elements = lines.flat_map(|line| line.split(|&byte| byte == b','));
+            // One that is no text is as one that is empty: no address.
+            elements.map(|element| str::from_utf8(element).unwrap_or_default().trim()).collect::<Vec<_>>()
         };
         let (plain, standard) = (elements(&X_FORWARDED_FOR), elements(&FORWARDED));
         let plain = (!plain.is_empty()).then(|| self.first_stranger(address, &plain, address_of));
@@ -192,12 +195,24 @@ mod tests {
                 &[("forwarded", "for=203.0.113.9"), ("x-forwarded-for", "203.0.113.9")],
                 "203.0.113.9",
             ),
+            // What is no text is one element, and what the proxy has written behind it still counts.
+            ("127.0.0.1", &[("x-forwarded-for", "#, 203.0.113.9")], "203.0.113.9"),
+            ("127.0.0.1", &[("x-forwarded-for", "é, 203.0.113.9")], "203.0.113.9"),
+            ("127.0.0.1", &[("x-forwarded-for", "1.1.1.1, x#x, 203.0.113.9, 10.1.1.1")], "203.0.113.9"),
+            ("127.0.0.1", &[("x-forwarded-for", "#"), ("x-forwarded-for", "203.0.113.9")], "203.0.113.9"),
+            ("127.0.0.1", &[("forwarded", "for=#, for=203.0.113.9")], "203.0.113.9"),
+            ("127.0.0.1", &[("x-forwarded-for", "203.0.113.9, #")], "127.0.0.1"),
+            ("127.0.0.1", &[("x-forwarded-for", "203.0.113.9#")], "127.0.0.1"),
+            ("127.0.0.1", &[("x-forwarded-for", "203.0.113.9, #, 10.1.1.1")], "10.1.1.1"),
             // One of the two is the client's own.
             ("127.0.0.1", &[("forwarded", "for=1.1.1.1"), ("x-forwarded-for", "203.0.113.9")], "127.0.0.1"),
         ] {
             let mut map = HeaderMap::new();
             for &(name, value) in headers {
-                map.append(name, value.parse().unwrap());
+                // A pound sign for a byte that is no text by itself: no header has one otherwise.
+                let bytes: Vec<u8> =
+                    value.bytes().map(|byte| if byte == b'#' { 0xff } else { byte }).collect();
+                map.append(name, HeaderValue::from_bytes(&bytes).unwrap());
             }
             let client = proxies.client(from.parse().unwrap(), &map);
             assert_eq!(client, expected.parse::<IpAddr>().unwrap(), "{from} {headers:?}");

@@ -1,11 +1,11 @@
 //! Tokens end while somebody listens.
 
 use crate::polls::Polls;
-use crate::server::{Files, Server};
+use crate::server::{ADMIN, Files, Server};
 use crate::signed::{id_token, now_s};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -216,4 +216,56 @@ fn a_stream_ends_with_its_token() {
         ]
     );
     assert!((end..=end + 1).contains(&now_s()));
+}
+
+/// A write over REST, the last byte of which comes when it is let go on.
+fn begin_write(server: &Server, method: &str, path: &str, token: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let (address, length) = (&server.address, body.len());
+    write!(
+        stream,
+        "{method} /{path}.json?ns=demo&auth={token} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{}",
+        &body[..length - 1]
+    )
+    .unwrap();
+    stream
+}
+
+#[test]
+fn a_write_whose_token_ends_while_its_body_comes_is_not_made() {
+    let files = Files::new("until-body");
+    let server = files.start();
+    let (short, end) = short();
+    let long = id_token(&json!({}));
+    // One that is read when it is whole, and one that is read as it comes.
+    let large = json!({"a": "x".repeat(2_000_000)}).to_string();
+    let mut begun = Vec::new();
+    for (number, (method, token, body, expected)) in [
+        ("PUT", &short, r#"{"a":1}"#, 401),
+        ("PATCH", &short, r#"{"a":1}"#, 401),
+        ("POST", &short, r#"{"a":1}"#, 401),
+        ("PUT", &short, &large, 401),
+        ("PATCH", &short, &large, 401),
+        ("PUT", &long, r#"{"a":1}"#, 200),
+        ("PUT", &long, &large, 200),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = format!("users/kim/{number}");
+        let stream = begin_write(&server, method, &path, token, body);
+        begun.push((path, stream, method, expected));
+    }
+    pass(&server, end);
+    let admin = format!("Authorization: Bearer {ADMIN}\r\n");
+    for (path, mut stream, method, expected) in begun {
+        stream.write_all(b"}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status: u16 = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        assert_eq!(status, expected, "{method} {path}: {answer:.500}");
+        let (_, there) = server.get(&format!("/{path}.json?ns=demo"), &admin);
+        assert_eq!(there != "null", expected == 200, "{method} {path}");
+    }
 }
