@@ -54,9 +54,10 @@ pub use draft::{Draft, IncrementError, Pending, Shape};
 pub use hash::{Hash, HashError};
 pub use index::{Index, IndexBy};
 pub use json::{
-    BoundedText, Compact, ControlCharacters, Form, Json, JsonPieces, NODES_MAX, NodeSeed, OverBound, Place,
-    Pretty, PrioritySeed, Problem, ReadError, ReadOptions, Reader, Top, UpdateParts, UpdatePieces,
-    UpdateSeed, ValuePieces, ValueSeed, read_node, read_priority, read_update, read_value, repair_surrogates,
+    BoundedText, Compact, ControlCharacters, Form, Json, JsonPieces, NODE_BYTES, NODES_MAX, NodeSeed,
+    OverBound, Place, Pretty, PrioritySeed, Problem, ReadError, ReadOptions, Reader, Top, UpdateParts,
+    UpdatePieces, UpdateSeed, ValuePieces, ValueSeed, read_node, read_priority, read_update, read_value,
+    repair_surrogates, weight_of_nodes,
 };
 pub use key::{Excerpt, Key, KeyError, OneLine, Printable, disturbs_lines, key_order, text_order};
 pub use leaf_range::LeafRange;

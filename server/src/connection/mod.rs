@@ -22,13 +22,17 @@ use crate::limits::{Line, OverLimit, Who};
 use crate::log::{Staged, WRITE_BYTES_MIN};
 use crate::study::Study;
 use crate::threads::SessionMessage;
+use crate::transport::{BYTES_FREE, BodyShare, Coming, NoRoom};
 use crate::unhurried::unhurried;
 use failure::{failure_of_limit, failure_of_listen, failure_of_write};
 use hearth_engine::{
     Act, Answer as EngineAnswer, Begun, Delivery, Denied, Identity, Item, Listen, ListenRefusal, Onlooker,
     Published, Push as EnginePush, Refusal, Request, Revoked, SessionId, Tag, Ticket, is_heavy,
 };
-use hearth_tree::{ControlCharacters, DEPTH_MAX, Hash, Index, Node, Path, ReadOptions, View, Write};
+use hearth_tree::{
+    ControlCharacters, DEPTH_MAX, Hash, Index, NODE_BYTES, Node, Path, ReadOptions, View, Write,
+    weight_of_nodes,
+};
 use hearth_wire::{
     ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
     OnDisconnect, Push, Put, Refused, RequestBody, RequestNumber, Response, ServerControl, Status, TooLong,
@@ -75,6 +79,8 @@ pub(crate) struct Connection {
     spelled: Spelled,
     /// The text of all requests that are queued or have a slot, in bytes.
     request_bytes: usize,
+    /// What these take of the memory for what all clients send: their text, and what was made of it.
+    share: BodyShare,
     outgoing: VecDeque<Outgoing>,
     /// How many of these are reads.
     reads_outgoing: usize,
@@ -100,15 +106,23 @@ enum Outcome {
 /// A request is large, and its place in the queue stays when it has gone: so only a pointer stands there.
 struct Queued {
     number: RequestNumber,
+    size: Size,
+    body: Result<Box<RequestBody>, Failure>,
+}
+
+/// How large a request is.
+#[derive(Clone, Copy, Default)]
+struct Size {
     /// The length of its text.
     bytes: usize,
-    body: Result<Box<RequestBody>, Failure>,
+    /// What that and what was made of it take at the most, in bytes.
+    weight: usize,
 }
 
 struct Slot {
     number: RequestNumber,
-    /// The length of its request's text.
-    bytes: usize,
+    /// Of its request.
+    size: Size,
     state: SlotState,
 }
 
@@ -145,6 +159,7 @@ impl Connection {
         (session, address): (SessionId, IpAddr),
     ) -> Self {
         Self {
+            share: databases.bodies().share(Coming::Message),
             databases,
             database,
             gate,
@@ -288,30 +303,60 @@ impl Connection {
 
     /// Puts what a message asks for into the queue. No future: that would have room for a message as long as it lives.
     fn read_message(&mut self, message: Assembled<'_>) -> Next {
-        let (message, bytes) = match message {
-            Assembled::Message(message) => (ClientMessage::parse(&message, &REQUEST), message.len()),
+        let (message, size) = match message {
+            Assembled::Message(message) => match self.weigh(&message) {
+                Ok(size) => (ClientMessage::parse(&message, &REQUEST), size),
+                Err(full) => {
+                    let Some(number) = number_of(&message) else { return Next::Close };
+                    let failure = Failure { status: Status::Unavailable, text: full.to_string() };
+                    self.enqueue(number, Size::default(), Err(failure));
+                    return Next::GoOn;
+                }
+            },
             Assembled::TooBig { start, .. } => {
                 let Some(number) = number_of(&start) else { return Next::Close };
-                self.enqueue(number, 0, Err(Status::WriteTooBig.into()));
+                self.enqueue(number, Size::default(), Err(Status::WriteTooBig.into()));
                 return Next::GoOn;
             }
         };
-        match message {
+        let next = match message {
+            Ok(ClientMessage::Request(hearth_wire::Request { number, body })) => {
+                self.enqueue(number, size, Ok(Box::new(body)));
+                return Next::GoOn;
+            }
             Ok(ClientMessage::Control(ClientControl::Ping)) => {
                 self.say(&ServerControl::Pong);
+                Next::GoOn
             }
-            Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => {}
-            Ok(ClientMessage::Request(hearth_wire::Request { number, body })) => {
-                self.enqueue(number, bytes, Ok(Box::new(body)));
-            }
+            Ok(ClientMessage::Control(ClientControl::Upgraded | ClientControl::End)) => Next::GoOn,
             Err(Refused::Request { number, error }) => {
                 let failure = Failure::from(&error);
-                self.enqueue(number, failure.text.len(), Err(failure));
+                let size = Size { bytes: failure.text.len(), weight: 0 };
+                self.enqueue(number, size, Err(failure));
+                Next::GoOn
             }
-            Err(Refused::Unknown { .. }) => {}
-            Err(Refused::Broken { .. }) => return Next::Close,
-        }
-        Next::GoOn
+            Err(Refused::Unknown { .. }) => Next::GoOn,
+            Err(Refused::Broken { .. }) => Next::Close,
+        };
+        // Nothing is kept of it.
+        self.give_back(size);
+        next
+    }
+
+    /// Makes room for a message that is about to be read.
+    fn weigh(&mut self, message: &[u8]) -> Result<Size, NoRoom> {
+        let bytes = message.len();
+        // A short one is not looked at as long as there is little under way, whatever stands in it.
+        let most = bytes.saturating_mul(1 + 2 * NODE_BYTES);
+        let is_little = self.share.bytes().saturating_add(most) <= BYTES_FREE;
+        let weight =
+            if is_little { most } else { bytes.saturating_add(weight_of_nodes(message, REQUEST_NODES_MAX)) };
+        self.share.grow(weight)?;
+        Ok(Size { bytes, weight })
+    }
+
+    fn give_back(&mut self, size: Size) {
+        self.share.shrink_to(self.share.bytes() - size.weight);
     }
 
     /// Takes what the database has to say. It may be that nothing true can be said to the client any more.
@@ -400,25 +445,25 @@ impl Connection {
         Some(Push::SecurityDebug { text: reasons.to_string() }.to_text())
     }
 
-    fn enqueue(&mut self, number: RequestNumber, bytes: usize, body: Result<Box<RequestBody>, Failure>) {
-        self.request_bytes += bytes;
-        self.queued.push_back(Queued { number, bytes, body });
+    fn enqueue(&mut self, number: RequestNumber, size: Size, body: Result<Box<RequestBody>, Failure>) {
+        self.request_bytes += size.bytes;
+        self.queued.push_back(Queued { number, size, body });
     }
 
     /// Begins what can be begun, and lets go what is answered.
     async fn proceed(&mut self) -> Result<(), Stopped> {
         self.expire().await?;
         self.let_go();
-        while let Some(Queued { number, bytes, body }) = self.queued.pop_front_if(|queued| {
+        while let Some(Queued { number, size, body }) = self.queued.pop_front_if(|queued| {
             (self.writes_under_way == 0 || !queued.waits_for_writes())
                 && (self.slots.is_empty() || !queued.is_alone())
         }) {
             let state = match body {
                 // In a box, since most connections mostly have nothing to begin and should not be as large as if they had.
-                Ok(body) => Box::pin(self.begin(*body, bytes)).await?,
+                Ok(body) => Box::pin(self.begin(*body, size.bytes)).await?,
                 Err(failure) => SlotState::Ready(Outcome::Answer(Answer::Failed(failure))),
             };
-            self.slots.push_back(Slot { number, bytes, state });
+            self.slots.push_back(Slot { number, size, state });
             self.let_go();
         }
         Ok(())
@@ -659,8 +704,9 @@ impl Connection {
 
     fn let_go(&mut self) {
         while let Some(Slot { state: SlotState::Ready(_), .. }) = self.slots.front() {
-            if let Some(Slot { number, bytes, state: SlotState::Ready(outcome) }) = self.slots.pop_front() {
-                self.request_bytes -= bytes;
+            if let Some(Slot { number, size, state: SlotState::Ready(outcome) }) = self.slots.pop_front() {
+                self.request_bytes -= size.bytes;
+                self.give_back(size);
                 self.reads_outgoing += usize::from(matches!(outcome, Outcome::Data(..)));
                 self.outgoing.push_back(Outgoing::Answer(number, outcome));
             }

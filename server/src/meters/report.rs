@@ -3,6 +3,7 @@
 use super::text::{Exposition, Kind};
 use super::{Count, DatabaseMeters, Transport};
 use crate::database::{Database, Databases};
+use crate::transport::Coming;
 use std::sync::atomic::Ordering;
 
 /// Most databases that are told apart: those that are oldest, so that nothing that was shown goes back. All others are one.
@@ -69,10 +70,14 @@ fn of_server(text: &mut Exposition, databases: &Databases) {
     let mut slow = text.family("hearth_slow_requests_total", Kind::Counter, help);
     slow.sample(&[("part", "head")], meters.slow_heads.get());
     slow.sample(&[("part", "body")], meters.slow_bodies.get());
-    let help = "Bytes of large bodies that are being received.";
+    let help = "Bytes that large bodies and messages take, from their arrival to their answer.";
     text.family("hearth_body_bytes", Kind::Gauge, help).sample(&[], databases.bodies().bytes_now());
     let help = "Requests whose body found no room beside others.";
-    text.family("hearth_refused_bodies_total", Kind::Counter, help).sample(&[], databases.bodies().refused());
+    text.family("hearth_refused_bodies_total", Kind::Counter, help)
+        .sample(&[], databases.bodies().refused(Coming::Body));
+    let help = "Messages of sessions that found no room beside others.";
+    let refused = databases.bodies().refused(Coming::Message);
+    text.family("hearth_refused_messages_total", Kind::Counter, help).sample(&[], refused);
     let help = "Time to write a group of commits to the log and to have the disk keep it.";
     let mut syncs = text.family("hearth_sync_seconds", Kind::Histogram, help);
     for (bound_us, count) in meters.syncs.up_to() {

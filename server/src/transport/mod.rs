@@ -2,6 +2,7 @@
 
 mod accept;
 mod bodies;
+mod frames;
 mod hub;
 mod long_poll;
 mod opening;
@@ -16,11 +17,10 @@ mod router;
 mod seats;
 mod session;
 mod tls;
-mod unread;
 mod websocket;
 
 pub(crate) use accept::{Entrance, serve};
-pub(crate) use bodies::{BodyRoom, BodyShare, MIB_MAX, NoRoom};
+pub(crate) use bodies::{BYTES_FREE, BodyRoom, BodyShare, Coming, MIB_MAX, NoRoom};
 pub(crate) use proxies::{Network, Proxies};
 pub(crate) use public::Public;
 pub(crate) use public::PublicError;

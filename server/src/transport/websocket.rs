@@ -1,12 +1,12 @@
 //! The WebSocket transport (wire reference 1.1, 2).
 
-use super::Server;
+use super::frames::{Frames, PIECE_BYTES};
 use super::long_poll::Lines;
 use super::opening::{Opening, refuse};
 use super::pace::{Pace, TooSlow};
 use super::pulse::{Pulse, Watched};
 use super::session::{Leash, MESSAGE_BYTES_MAX, News, OpenError, Pull, SKIPPED_BYTES_MAX, Session};
-use super::unread::Unread;
+use super::{Coming, NoRoom, Server};
 use crate::auth::Gate;
 use crate::connection::{Long, Next, Told};
 use crate::database::Stopped;
@@ -26,7 +26,7 @@ use hyper_util::rt::TokioIo;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -44,7 +44,7 @@ const NEWS_IN_A_ROW_MAX: u32 = 16;
 /// Times of asking whether a client lives until one that does not answer is taken for gone.
 const PINGS_UNANSWERED: u32 = 2;
 
-pub(super) type Socket = WebSocketStream<Unread<Watched<TokioIo<hyper::upgrade::Upgraded>>>>;
+pub(super) type Socket = WebSocketStream<Frames<Watched<TokioIo<hyper::upgrade::Upgraded>>>>;
 
 /// A socket whose client is watched.
 pub(super) struct Carrier {
@@ -134,6 +134,8 @@ pub(super) enum ServeError {
     Lost,
     #[error(transparent)]
     TooSlow(#[from] TooSlow),
+    #[error("the rest of a large message did not come in time")]
+    Slow,
 }
 
 impl Prepared {
@@ -151,9 +153,10 @@ impl Prepared {
             .write_buffer_size(WRITE_BUFFER_BYTES)
             .max_write_buffer_size(SKIPPED_BYTES_MAX)
             .max_message_size(Some(SKIPPED_BYTES_MAX))
-            .max_frame_size(Some(SKIPPED_BYTES_MAX));
-        let socket =
-            WebSocketStream::from_raw_socket(Unread::new(upgraded), Role::Server, Some(config)).await;
+            .max_frame_size(Some(PIECE_BYTES));
+        let share = server.databases.bodies().share(Coming::Message);
+        let frames = Frames::new(upgraded, share, SKIPPED_BYTES_MAX);
+        let socket = WebSocketStream::from_raw_socket(frames, Role::Server, Some(config)).await;
         let carrier = Carrier { socket, pulse, ping: server.keep_alive.duration() };
         let Some(name) = &opening.params.transport_session else {
             let (session, leash) = Session::open(&server, opening, stay).await?;
@@ -195,8 +198,12 @@ pub(super) async fn carry(
             Ok(())
         }
     };
+    let refused = served.as_ref().err().and_then(ServeError::goodbye);
     let stay = Box::pin(session.end(leash)).await?;
-    Box::pin(close(socket, goodbye)).await;
+    match refused {
+        None => Box::pin(close(socket, goodbye)).await,
+        Some(refused) => Box::pin(close_sending(socket, refused)).await,
+    }
     drop(stay);
     served
 }
@@ -213,6 +220,39 @@ async fn close(socket: &mut Socket, goodbye: Option<CloseFrame>) {
         drop(socket.get_mut().shutdown().await);
     };
     drop(tokio::time::timeout(PAUSE, close).await);
+}
+
+/// Closes the socket of a client that is still sending: as long as something that it has sent is not read, the system takes
+/// back what it was told.
+async fn close_sending(socket: &mut Socket, goodbye: CloseFrame) {
+    let say = async {
+        drop(socket.close(Some(goodbye)).await);
+        drop(socket.flush().await);
+        socket.get_mut().pass_over().await;
+    };
+    drop(tokio::time::timeout(PAUSE, say).await);
+    close(socket, None).await;
+}
+
+impl ServeError {
+    /// What a client is told that is sent away for what it sends. It may come back with that.
+    fn goodbye(&self) -> Option<CloseFrame> {
+        let reason = match self {
+            Self::Socket(tungstenite::Error::Io(error))
+                if error.get_ref().is_some_and(|error| error.is::<NoRoom>()) =>
+            {
+                NoRoom.to_string()
+            }
+            Self::Slow => self.to_string(),
+            Self::Upgrade(_)
+            | Self::Open(_)
+            | Self::Socket(_)
+            | Self::Stopped(_)
+            | Self::Lost
+            | Self::TooSlow(_) => return None,
+        };
+        Some(CloseFrame { code: CloseCode::Again, reason: reason.into() })
+    }
 }
 
 /// Says something about the connection, before a session is carried.
@@ -278,9 +318,15 @@ async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Resu
                     Message::Text(text) => axum::body::Bytes::from(text),
                     Message::Binary(bytes) => bytes,
                     Message::Close(_) => return Ok(()),
-                    Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => continue,
+                    Message::Ping(bytes) | Message::Pong(bytes) => {
+                        socket.get_mut().passed(bytes.len());
+                        continue;
+                    }
+                    Message::Frame(_) => continue,
                 };
-                match assembler.push(&text) {
+                let assembled = assembler.push(&text);
+                socket.get_mut().kept(assembler.kept_bytes());
+                match assembled {
                     Ok(None) => {}
                     Ok(Some(message)) => {
                         if session.receive(message).await? == Next::Close {
@@ -296,6 +342,10 @@ async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Resu
             }
             Event::Ping => {
                 news_in_a_row = 0;
+                if socket.get_mut().is_slow(Instant::now(), session.has_room()) {
+                    session.meters().slow_bodies.add(1);
+                    return Err(ServeError::Slow);
+                }
                 socket.send(Message::Ping(axum::body::Bytes::new())).await?;
             }
         }

@@ -10,6 +10,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Peer {
     stream: TcpStream,
     requests: usize,
+    /// How the server has closed the connection, if it has said anything.
+    goodbye: Option<(u16, String)>,
 }
 
 impl Peer {
@@ -35,7 +37,7 @@ impl Peer {
             head.push(byte[0]);
         }
         assert!(head.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&head));
-        let mut peer = Self { stream, requests: 0 };
+        let mut peer = Self { stream, requests: 0, goodbye: None };
         assert!(peer.read().unwrap().starts_with(r#"{"t":"c","d":{"t":"h","#));
         peer
     }
@@ -60,6 +62,28 @@ impl Peer {
     /// Sends one frame with this code.
     pub(crate) fn send_frame(&mut self, code: u8, payload: &[u8]) {
         self.stream.write_all(&framed(code, payload)).unwrap();
+    }
+
+    /// Sends bytes as they are, which may be a part of a frame; whether they could be sent.
+    pub(crate) fn try_send_bytes(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok()
+    }
+
+    /// Begins a text in one frame of that length.
+    pub(crate) fn announce(&mut self, bytes: u64) {
+        let head = [&[0x81, 0xff], &bytes.to_be_bytes()[..], &[0; 4]].concat();
+        self.stream.write_all(&head).unwrap();
+    }
+
+    /// Reads one byte, whatever it is; false, if the connection is closed.
+    pub(crate) fn read_byte(&mut self) -> bool {
+        self.stream.read_exact(&mut [0]).is_ok()
+    }
+
+    /// The code and the words with which the connection is closed; what comes before is passed over.
+    pub(crate) fn goodbye(&mut self) -> Option<(u16, String)> {
+        while self.read_part().is_some() {}
+        self.goodbye.take()
     }
 
     /// Whether a text could be sent.
@@ -112,7 +136,12 @@ impl Peer {
             self.stream.read_exact(&mut payload).unwrap();
             match head[0] & 0xf {
                 0x1 => return Some(String::from_utf8(payload).unwrap()),
-                0x8 => return None,
+                0x8 => {
+                    self.goodbye = payload.split_first_chunk().map(|(code, reason)| {
+                        (u16::from_be_bytes(*code), String::from_utf8(reason.to_vec()).unwrap())
+                    });
+                    return None;
+                }
                 _ => {}
             }
         }
@@ -127,7 +156,12 @@ impl Peer {
 
 /// A whole frame, masked with zeros: what comes out is what went in.
 fn framed(code: u8, payload: &[u8]) -> Vec<u8> {
-    let mut frame = vec![0x80 | code];
+    framed_after(0x80 | code, payload)
+}
+
+/// A frame with this first byte.
+pub(crate) fn framed_after(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![first];
     match payload.len() {
         short @ 0..=125 => frame.push(0x80 | u8::try_from(short).unwrap()),
         medium @ 126..=0xffff => {

@@ -63,6 +63,11 @@ impl ValuePieces {
         self.0.reader.allow_nodes(nodes_max);
     }
 
+    /// How many nodes were read by now.
+    pub const fn nodes_read(&self) -> usize {
+        self.0.reader.nodes_read()
+    }
+
     /// There is no more: the value, or nothing where it holds nothing.
     ///
     /// # Errors
@@ -107,6 +112,11 @@ impl UpdatePieces {
     /// As [`ValuePieces::allow_nodes`].
     pub fn allow_nodes(&mut self, nodes_max: usize) {
         self.pieces.reader.allow_nodes(nodes_max);
+    }
+
+    /// As [`ValuePieces::nodes_read`].
+    pub const fn nodes_read(&self) -> usize {
+        self.pieces.reader.nodes_read()
     }
 
     /// There is no more: the update.

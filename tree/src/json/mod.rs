@@ -20,6 +20,7 @@ mod scan;
 mod seeds;
 mod server_value;
 mod update;
+mod weight;
 mod write;
 mod write_draft;
 
@@ -35,4 +36,5 @@ pub use read::{
 pub use repair::repair_surrogates;
 pub use seeds::{NodeSeed, PrioritySeed, UpdateSeed, ValueSeed};
 pub use update::UpdateParts;
+pub use weight::{NODE_BYTES, weight_of_nodes};
 pub use write::{Form, Json};

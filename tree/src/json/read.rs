@@ -197,6 +197,11 @@ impl Reader {
         }
     }
 
+    /// How many nodes were read.
+    pub(super) const fn nodes_read(&self) -> usize {
+        self.options.nodes_max - self.nodes_left
+    }
+
     /// Keeps what was read as a child of the object that is being read.
     pub(super) fn keep(&mut self, key: Key, found: Found) {
         match found {

@@ -94,6 +94,11 @@ impl Assembler {
         }
     }
 
+    /// How much is kept of a message of which parts are missing, in bytes.
+    pub fn kept_bytes(&self) -> usize {
+        self.pending.as_ref().map_or(0, |pending| pending.kept.len())
+    }
+
     fn announce(&mut self, parts: usize) -> Result<(), FrameError> {
         // One part of the announced ones may be short and, with C++, another one missing.
         let parts_max = self.limits.skipped_bytes_max / FRAME_UNITS_MAX + 2;

@@ -108,6 +108,12 @@ impl Segments {
         Ok(messages)
     }
 
+    /// How much is kept of what is not whole, in bytes.
+    pub fn kept_bytes(&self) -> usize {
+        let ahead: usize = self.ahead.values().map(|segment| segment.data.len()).sum();
+        self.pending.as_ref().map_or(0, |pending| pending.kept.len()) + ahead
+    }
+
     /// Takes the next one.
     fn next(&mut self, segment: &Segment) -> Result<Option<Assembled<'static>>, SegmentError> {
         let &Segment { number, of, .. } = segment;

@@ -10,10 +10,10 @@ use crate::database::Stopped;
 use crate::meters::Transport;
 use crate::random::session_name;
 use crate::sessions::Stay;
-use crate::transport::Server;
 use crate::transport::opening::Opening;
 use crate::transport::session::{MESSAGE_BYTES_MAX, OpenError, SKIPPED_BYTES_MAX, Session};
 use crate::transport::websocket::{self, Carrier};
+use crate::transport::{BodyShare, Coming, NoRoom, Server};
 use hearth_wire::{
     Assembled, Callback, ClientControl, FrameLimits, Script, Segment, SegmentError, Segments, ServerControl,
     Ticket,
@@ -25,7 +25,16 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 /// The answer to a request.
-pub(super) type Answer = Result<Script, SegmentError>;
+pub(super) type Answer = Result<Script, SentAway>;
+
+/// Why a session ends with what its client sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum SentAway {
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
+}
 
 /// What a session is asked.
 pub(super) enum Call {
@@ -95,7 +104,8 @@ pub(super) async fn live(
     let password = session_name()?;
     let (session, mut leash) = Session::open(server, opening, stay).await?;
     let ticket = Ticket { id: session.name().clone(), password };
-    let mut line = Line::new(session, patience);
+    let share = server.databases.bodies().share(Coming::Message);
+    let mut line = Line::new(session, share, patience);
     let Some((place, mut calls)) = lines.enter(ticket) else {
         drop(line.session.end(leash).await?);
         return Ok(());
@@ -140,6 +150,8 @@ struct Line {
     segments: Segments,
     /// Messages that wait until the session has room.
     unread: VecDeque<Assembled<'static>>,
+    /// The room that these and the segments take.
+    share: BodyShare,
     /// The number of the next message to the client.
     number: u64,
     /// What nobody has taken yet.
@@ -152,7 +164,7 @@ struct Line {
 }
 
 impl Line {
-    fn new(session: Session, patience: Patience) -> Self {
+    fn new(session: Session, share: BodyShare, patience: Patience) -> Self {
         let limits =
             FrameLimits { message_bytes_max: MESSAGE_BYTES_MAX, skipped_bytes_max: SKIPPED_BYTES_MAX };
         Self {
@@ -160,6 +172,7 @@ impl Line {
             patience,
             segments: Segments::new(limits),
             unread: VecDeque::new(),
+            share,
             number: 0,
             untold: Script::default(),
             held: None,
@@ -226,26 +239,41 @@ impl Line {
     /// Lets a request wait instead of the one that waits by now, and takes what it brings; false if that ends the session.
     fn hold(&mut self, segments: Vec<Segment>, answer: oneshot::Sender<Answer>) -> bool {
         self.release();
-        for segment in segments {
-            match self.segments.push(segment) {
-                Ok(messages) => self.unread.extend(messages),
-                Err(error) => {
-                    tracing::debug!(%error, "a client is sent away");
-                    // The client may be gone already.
-                    drop(answer.send(Err(error)));
-                    return false;
-                }
-            }
+        if let Err(error) = self.keep(segments) {
+            tracing::debug!(%error, "a client is sent away");
+            // The client may be gone already.
+            drop(answer.send(Err(error)));
+            return false;
         }
         self.held = Some(answer);
         self.wait(self.patience.hold);
         true
     }
 
+    /// Keeps what the client says until it can be read, if there is room for it.
+    fn keep(&mut self, segments: Vec<Segment>) -> Result<(), SentAway> {
+        for segment in segments {
+            self.share.grow(segment.data.len())?;
+            self.unread.extend(self.segments.push(segment)?);
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// Takes only the room for what is kept.
+    fn settle(&mut self) {
+        let length = |message: &Assembled<'_>| match message {
+            Assembled::Message(text) | Assembled::TooBig { start: text, .. } => text.len(),
+        };
+        let unread: usize = self.unread.iter().map(length).sum();
+        self.share.shrink_to(self.segments.kept_bytes() + unread);
+    }
+
     /// Reads what the client has said, as far as there is room and somebody to tell what comes of it.
     async fn read(&mut self) -> Result<Option<End>, Stopped> {
         while self.session.has_room() && (self.held.is_some() || self.untold.is_empty()) {
             let Some(message) = self.unread.pop_front() else { return Ok(None) };
+            self.settle();
             if let Assembled::Message(text) = &message
                 && text.len() <= END_BYTES_MAX
                 && control(text) == Some(ClientControl::End)

@@ -18,7 +18,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
 use hearth_wire::{Callback, ConnectParams, Script, Segment, Ticket, Visit, farewell_page};
-use line::{Beginning, Call, Patience};
+use line::{Beginning, Call, Patience, SentAway};
 use lines::At;
 use std::sync::Arc;
 use tokio::sync::mpsc::error::TrySendError;
@@ -96,7 +96,8 @@ async fn poll(lines: &Lines, ticket: &Ticket, segments: Vec<Segment>) -> Respons
     }
     match is_answered.await {
         Ok(Ok(script)) => script_of(script),
-        Ok(Err(error)) => refuse(&error.to_string()),
+        Ok(Err(SentAway::Segment(error))) => refuse(&error.to_string()),
+        Ok(Err(SentAway::NoRoom(full))) => unavailable(&full.to_string()),
         Err(_) => script_of(over(lines.find(ticket).as_ref())),
     }
 }

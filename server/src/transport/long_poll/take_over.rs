@@ -45,6 +45,7 @@ impl TakeOver {
                     Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => continue,
                     Message::Close(_) => return None,
                 };
+                carrier.socket.get_mut().kept(0);
                 return control(&text);
             },
         }

@@ -7,14 +7,14 @@
 use super::apart;
 use super::refused::Refused;
 use super::write::{Plan, Told, nodes_max, place_of};
-use crate::transport::BodyShare;
+use crate::transport::{BodyShare, NoRoom};
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
 use futures_util::StreamExt;
 use hearth_tree::{
-    Assignment, DEPTH_MAX, Key, Path, Problem, ReadError, ReadOptions, Target, UpdatePieces, ValuePieces,
-    Write,
+    Assignment, DEPTH_MAX, Key, NODE_BYTES, Path, Problem, ReadError, ReadOptions, Target, UpdatePieces,
+    ValuePieces, Write, weight_of_nodes,
 };
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -27,6 +27,8 @@ pub(super) const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
 pub(super) const IMPORT_BYTES_MAX: usize = 64 * BODY_BYTES_MAX;
 /// What is read at once, of a body that is read as it comes.
 const BATCH_BYTES: usize = 256 * 1024;
+/// What is given to the reader at once: as much as it reads at once itself.
+const FED_BYTES: usize = 64 * 1024;
 /// How long so much of a body may take: nobody holds a body in memory by adding a byte now and then.
 const PART: Duration = Duration::from_secs(60);
 const PART_BYTES: usize = 64 * 1024;
@@ -68,6 +70,19 @@ impl Arriving {
     /// Counts what comes.
     pub(super) fn within(self, share: BodyShare) -> Self {
         Self { share: Some(share), ..self }
+    }
+
+    /// The room that it takes, for whoever holds what was made of it.
+    pub(super) fn into_share(self) -> Option<BodyShare> {
+        self.share
+    }
+
+    /// Makes room for the nodes of a text of it that is about to be read.
+    pub(super) fn make_room(&mut self, text: &[u8]) -> Result<(), NoRoom> {
+        match &mut self.share {
+            Some(share) => share.grow(weight_of_nodes(text, nodes_max(self.bytes))),
+            None => Ok(()),
+        }
     }
 
     /// How long it is by now.
@@ -140,7 +155,7 @@ impl Arriving {
     }
 
     /// All of it.
-    pub(super) async fn whole(mut self, mut begun: Vec<u8>) -> Result<Vec<u8>, Refused> {
+    pub(super) async fn whole(&mut self, mut begun: Vec<u8>) -> Result<Vec<u8>, Refused> {
         begun.extend(self.batch(usize::MAX).await?);
         Ok(begun)
     }
@@ -148,17 +163,38 @@ impl Arriving {
     /// Reads it as it comes, into what is to be written. Where that cannot be, the rest is passed over: clients that still
     /// send do not look for an answer.
     pub(super) async fn plan(&mut self, mut reading: Reading, begun: Vec<u8>) -> Result<Plan, Refused> {
-        let mut batch = begun;
-        while !batch.is_empty() {
+        let mut batch = Bytes::from(begun);
+        let mut weight = 0_usize;
+        loop {
+            if batch.is_empty() {
+                batch = self.batch(BATCH_BYTES).await?.into();
+            }
+            if batch.is_empty() {
+                break;
+            }
+            // A little at a time: room is made for what it may become, and given back where it is nothing but text.
+            let text = batch.split_to(batch.len().min(FED_BYTES));
+            weight = weight.saturating_add(weight_of_nodes(&text, nodes_max(self.bytes)));
+            if let Err(full) = self.make_room(&text) {
+                drop(reading);
+                self.pass_over().await;
+                return Err(full.into());
+            }
             let nodes_max = self.nodes_max();
-            match apart(move || reading.feed(nodes_max, &batch)).await {
-                Ok(fed) => reading = fed,
+            match apart(move || reading.feed(nodes_max, &text)).await {
+                Ok(fed) => {
+                    reading = fed;
+                    let made = reading.nodes_read().saturating_mul(2 * NODE_BYTES);
+                    weight = weight.min(made);
+                    if let Some(share) = &mut self.share {
+                        share.shrink_to(self.bytes.saturating_add(weight));
+                    }
+                }
                 Err(refused) => {
                     while self.piece().await?.is_some() {}
                     return Err(refused);
                 }
             }
-            batch = self.batch(BATCH_BYTES).await?;
         }
         apart(move || reading.end()).await
     }
@@ -209,6 +245,14 @@ impl Reading {
             None => {}
         }
         Ok(self)
+    }
+
+    fn nodes_read(&self) -> usize {
+        match self.0.as_deref() {
+            Some(Pieces::Value(pieces, ..)) => pieces.nodes_read(),
+            Some(Pieces::Update(pieces)) => pieces.nodes_read(),
+            None => 0,
+        }
     }
 
     fn end(mut self) -> Result<Plan, Refused> {

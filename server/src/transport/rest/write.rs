@@ -12,6 +12,7 @@ use crate::clock::now_ms;
 use crate::connection::REQUEST_NODES_MAX;
 use crate::log::WRITE_BYTES_MIN;
 use crate::study::Study;
+use crate::transport::Coming;
 use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -62,15 +63,16 @@ pub(super) async fn answer(
     // What is refused anyway need not be received.
     limiter.forecast(&asked.who(&database), &asked.target.path)?;
     let mut body_bytes = 0;
-    let (plan, write) = match method {
+    // The room is held until the request is answered: its tree is there as long.
+    let (plan, write, _held) = match method {
         Method::Delete => {
             let write = nothing(&asked.target);
-            (Plan { write: write.clone(), told: Told::Nothing }, write)
+            (Plan { write: write.clone(), told: Told::Nothing }, write, None)
         }
         Method::Put | Method::Patch | Method::Post => {
             let mut arriving = Arriving::new(&asked.headers, body, body_bytes_max(asked)?)?;
             if asked.identity != Identity::Admin {
-                arriving = arriving.within(server.databases.bodies().share());
+                arriving = arriving.within(server.databases.bodies().share(Coming::Body));
             }
             let begun = arriving.begin(WRITE_BYTES_MIN).await?;
             let child = match method {
@@ -92,17 +94,19 @@ pub(super) async fn answer(
                 }
                 Begun::Longer(begun) => {
                     let body = arriving.whole(begun).await?;
+                    arriving.make_room(&body)?;
                     body_bytes = body.len();
                     apart(move || plan(method, target, child, &body)).await?
                 }
                 Begun::Whole(body) => {
+                    arriving.make_room(&body)?;
                     body_bytes = body.len();
                     let plan = move || plan(method, target, child, &body);
                     if body_bytes <= BODY_BYTES_QUICK { plan()? } else { apart(plan).await? }
                 }
             };
             let write = plan.write.clone();
-            (plan, write)
+            (plan, write, arriving.into_share())
         }
     };
     // A body may have taken its time.
