@@ -6,6 +6,8 @@ use crate::peer::{Peer, framed_after};
 use crate::polling::start;
 use crate::put;
 use crate::server::{Running, command, file};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
 use std::process::Stdio;
 use std::thread;
 
@@ -201,4 +203,22 @@ fn what_is_made_of_a_text_takes_room_too() {
     let text = format!("\"{}\"", ",[{".repeat(2_000_000));
     let put = "PUT /a.json?ns=hostile&print=silent";
     assert_eq!(Http::connect(&server.address).ask(put, &text).0, 204);
+}
+
+#[test]
+fn what_nobody_takes_by_long_polling_takes_room_too() {
+    check_on(&serve(64), "answers of 10 MB to 20 sessions that do not take them", 320, |peer, server| {
+        assert_eq!(peer.ask(&put("/big", &"x".repeat(10_000_000))), OK);
+        let get = r#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/big","q":{}}}}"#;
+        let data = URL_SAFE.encode(get).replace('=', ".");
+        let mut begun = Vec::new();
+        for _ in 0..20 {
+            let mut http = Http::connect(&server.address);
+            let ticket = start(&mut http);
+            http.send(&format!("GET /.lp?{ticket}&ser=2&seg0=0&ts0=1&d0={data}"), "");
+            wait_until(|| http.is_answered());
+            begun.push(http);
+        }
+        assert!(14 <= metric(server, "hearth_refused_messages_total "));
+    });
 }

@@ -330,6 +330,7 @@ impl Line {
             // Its client is gone or asks anew, and the numbers must have no gap.
             Err(script) => {
                 self.untold = script.unwrap_or_default();
+                self.wait(self.patience.grace);
                 false
             }
         }

@@ -6,21 +6,23 @@
 mod line;
 mod lines;
 mod take_over;
+mod taken;
 
 pub(super) use lines::Lines;
 
-use super::Server;
 use super::opening::{Opening, refuse};
+use super::{Coming, Server};
 use crate::auth::Gate;
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{Extensions, HeaderMap, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{Extensions, HeaderMap, HeaderName, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
 use hearth_wire::{Callback, ConnectParams, Script, Segment, Ticket, Visit, farewell_page};
 use line::{Beginning, Call, Patience, SentAway};
 use lines::At;
 use std::sync::Arc;
+use taken::body_of;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
 
@@ -40,7 +42,7 @@ pub(super) async fn serve(
             let asked = (request.headers(), request.extensions());
             start(server, gate, lines, callback, *connect, asked).await
         }
-        Visit::Poll { ticket, segments } => poll(&lines, &ticket, segments).await,
+        Visit::Poll { ticket, segments } => poll(&server, &lines, &ticket, segments).await,
         // The ticket stands in the page, so nobody keeps it.
         Visit::FarewellPage { ticket } => {
             ([(CACHE_CONTROL, "no-store")], Html(farewell_page(&ticket))).into_response()
@@ -83,7 +85,7 @@ async fn start(
     }
 }
 
-async fn poll(lines: &Lines, ticket: &Ticket, segments: Vec<Segment>) -> Response {
+async fn poll(server: &Server, lines: &Lines, ticket: &Ticket, segments: Vec<Segment>) -> Response {
     let calls = match lines.find(ticket) {
         Some(At::Line(calls)) => calls,
         at @ (Some(At::WebSocket { .. }) | None) => return script_of(over(at.as_ref())),
@@ -95,7 +97,15 @@ async fn poll(lines: &Lines, ticket: &Ticket, segments: Vec<Segment>) -> Respons
         Err(TrySendError::Closed(_)) => return script_of(over(lines.find(ticket).as_ref())),
     }
     match is_answered.await {
-        Ok(Ok(script)) => script_of(script),
+        Ok(Ok(script)) => {
+            let script = script.into_text();
+            let length = script.len();
+            // Without it a client cannot go on, and begins anew.
+            match body_of(script, server.databases.bodies().share(Coming::Message)) {
+                Ok(body) => (script_headers(), [(CONTENT_LENGTH, length)], body).into_response(),
+                Err(full) => unavailable(&full.to_string()),
+            }
+        }
         Ok(Err(SentAway::Segment(error))) => refuse(&error.to_string()),
         Ok(Err(SentAway::NoRoom(full))) => unavailable(&full.to_string()),
         Err(_) => script_of(over(lines.find(ticket).as_ref())),
@@ -115,9 +125,11 @@ fn over(at: Option<&At>) -> Script {
 }
 
 fn script_of(script: Script) -> Response {
-    let headers =
-        [(CONTENT_TYPE, "application/javascript; charset=utf-8"), (CACHE_CONTROL, "no-cache, no-store")];
-    (headers, script.into_text()).into_response()
+    (script_headers(), script.into_text()).into_response()
+}
+
+const fn script_headers() -> [(HeaderName, &'static str); 2] {
+    [(CONTENT_TYPE, "application/javascript; charset=utf-8"), (CACHE_CONTROL, "no-cache, no-store")]
 }
 
 fn unavailable(text: &str) -> Response {
