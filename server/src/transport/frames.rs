@@ -156,7 +156,7 @@ impl<S> Frames<S> {
         let bytes = rest.bytes - self.left;
         let is_last = bytes == 0;
         let before = &mut self.before;
-        before.bytes[0] = CONTINUED | if is_last && rest.is_final { FINAL } else { 0 };
+        before.bytes[0] = if is_last && rest.is_final { FINAL } else { CONTINUED };
         before.bytes[1] = LONG | if rest.mask.is_some() { MASKED } else { 0 };
         before.bytes[2..10].copy_from_slice(&self.left.to_be_bytes());
         before.bytes[10..].copy_from_slice(&rest.mask.unwrap_or_default());

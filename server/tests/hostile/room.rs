@@ -98,10 +98,10 @@ impl Way {
             let segments: String = (0..SEGMENTS).map(segment).collect();
             free.send(&format!("GET /.lp?{ticket}&ser=2{segments}"), "");
             if 0 < number {
-                // Each lets the one before it go; the one that is refused goes itself.
+                // Each lets the other one go; which of them was first is not sure. The one that is refused goes itself.
                 wait_until(|| held.is_answered() || free.is_answered());
                 if !held.is_answered() {
-                    break;
+                    std::mem::swap(&mut held, &mut free);
                 }
                 let (status, text) = held.answer().unwrap();
                 if status != 200 {
