@@ -66,7 +66,7 @@ mod tests {
             (&[(30, BYTES / 2), (31, BYTES / 2)], false),
             (&[(1, 1); 61], false),
             (&[(1, 2 * BYTES); 200], true),
-            (&[(1, 2 * BYTES), (60, 1)], false),
+            (&[(1, 2 * BYTES), (61, 1)], false),
         ] {
             let mut pace = Pace::begin();
             let mut kept = Ok(());
