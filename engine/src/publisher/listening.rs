@@ -173,13 +173,15 @@ impl Publisher {
             return Err(ListenRefusal::TooLong);
         }
         let pass = self.door().read(&own.identity, now_ms, &self.published.tree, at, &query)?;
-        if let Some(id) = own.listens.get(&place).copied() {
-            self.forget(id);
-        }
+        let replaced = own.listens.get(&place).copied();
         let id = ListenerId(self.listeners_made);
         self.listeners_made += 1;
         self.indexes.ensure(at, &query, &self.published.tree);
         let query = self.places.entry(at).add(query, id);
+        // Only now, so that an index that both need stays.
+        if let Some(replaced) = replaced {
+            self.forget(replaced);
+        }
         self.watch(id, &pass);
         let listener = Listener { session, at: at.clone(), query, tag, pass, is_new: true, bytes };
         self.listeners.insert(id, listener);

@@ -1,7 +1,7 @@
 //! Listens that wait for a large index: what they are told when it comes, and what comes of them if it comes late.
 
 use super::ask::{NOW_MS, node, rules, set, uid, update};
-use hearth_engine::limits::{INDEX_EDITS_MAX, INDEXED_AT_ONCE_MAX};
+use hearth_engine::limits::{INDEX_EDITS_MAX, INDEXED_AT_ONCE_MAX, OUTDATED_ENTRIES};
 use hearth_engine::{
     Act, Answer, Committer, Content, DatabaseId, Decided, Delivery, Door, Governing, Identity, Item, Listen,
     LogStep, MemoryLog, Outboxes, Published, Publisher, Request, Revision, SessionId, Tag, Ticket,
@@ -235,4 +235,21 @@ fn nobody_is_built_for_who_may_not_listen_or_has_gone() {
     stage.bring(built);
     stage.check(&[]);
     assert_eq!(stage.publisher.take_outdated().len(), 0, "a small index is dropped at once");
+}
+
+#[test]
+fn who_listens_anew_keeps_the_index() {
+    let mut stage = Stage::new(&Door::Open, &json!({"a": list(2 * OUTDATED_ENTRIES)}));
+    // Large indexes that nobody needs are handed out.
+    for (by, is_built, outdated) in
+        [("at", true, 0), ("at", false, 0), ("other", true, 1), ("other", false, 0)]
+    {
+        stage.listen(1, 1, "a", (by, 1));
+        let built = stage.build();
+        assert_eq!(built.len(), usize::from(is_built), "{by}");
+        stage.bring(built);
+        assert_eq!(stage.ears.0.len(), 2, "{by}");
+        stage.ears.0.clear();
+        assert_eq!(stage.publisher.take_outdated().len(), outdated, "{by}");
+    }
 }
