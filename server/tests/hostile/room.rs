@@ -2,7 +2,7 @@
 
 use crate::check_on;
 use crate::http::Http;
-use crate::peer::{Peer, framed_after};
+use crate::peer::{PATIENCE, Peer, framed_after};
 use crate::polling::start;
 use crate::put;
 use crate::server::{Running, command, file};
@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use std::process::Stdio;
 use std::thread;
+use std::time::{Duration, Instant};
 
 const ADMIN: &str = "an-admin-credential-of-tests";
 const OPEN: &str = r#"{"rules": {".read": true, ".write": true}}"#;
@@ -34,8 +35,10 @@ fn metric(server: &Running, name: &str) -> usize {
 }
 
 fn wait_until(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
     while !is_so() {
-        thread::yield_now();
+        assert!(begun.elapsed() < PATIENCE, "it does not come to that");
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
