@@ -83,6 +83,13 @@ impl<T> Durable<T> {
     }
 }
 
+impl<T> Durable<Vec<T>> {
+    /// Adds what was made durable after it.
+    pub fn extend(&mut self, later: Self) {
+        self.0.extend(later.0);
+    }
+}
+
 /// Appends groups of verdicts, one sync for each.
 #[derive(Debug)]
 pub struct LogStep<L> {

@@ -86,6 +86,17 @@ impl Scale {
         }
     }
 
+    /// What a change carries, with its places.
+    pub(crate) fn change(&mut self, change: &Change) {
+        for edit in change.edits() {
+            if self.is_full() {
+                return;
+            }
+            self.keys(edit.at.keys());
+            self.to(&edit.to);
+        }
+    }
+
     /// What a write carries, with its places. Server values weigh as what they become.
     pub(crate) fn write(&mut self, write: &Write) {
         for assignment in write.assignments() {

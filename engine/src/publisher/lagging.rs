@@ -183,7 +183,8 @@ impl Publisher {
     }
 
     pub(super) fn lags(&self, session: SessionId) -> bool {
-        self.sessions.get(&session).is_some_and(|own| own.lag.is_some())
+        // Mostly nobody does, and then nothing is looked for.
+        !self.lagging.sessions.is_empty() && self.sessions.get(&session).is_some_and(|own| own.lag.is_some())
     }
 
     /// What a listener has missed since its session fell behind; everything, if what it was shown last is not known.

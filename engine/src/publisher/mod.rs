@@ -5,6 +5,7 @@
 mod judging;
 mod lagging;
 mod listening;
+mod round;
 mod routing;
 mod waiting;
 
@@ -15,7 +16,6 @@ use crate::delivery::{Answer, Delivery, Item, Outboxes};
 use crate::door::{Identity, Pass, WatchedDoor};
 use crate::forgotten::Forgotten;
 use crate::indexes::Indexes;
-use crate::limits::OUTDATED_BYTES;
 use crate::log::Durable;
 use crate::onlooker::Onlooker;
 use crate::outdated::Outdated;
@@ -23,9 +23,9 @@ use crate::path_map::PathMap;
 use crate::published::Published;
 use crate::request::{SessionId, Ticket, Verdict};
 use crate::standing::{ListenerId, Standing, Tag};
-use crate::weight::Scale;
-use hearth_tree::{Change, Path, Query, Snapshot};
+use hearth_tree::{Path, Query};
 use lagging::{Lag, Lagging};
+use round::{Load, Round};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use waiting::Building;
@@ -80,9 +80,6 @@ struct Listener {
     /// What its place and query weigh.
     bytes: usize,
 }
-
-/// What one step has to say, by session.
-type Round = BTreeMap<SessionId, Delivery>;
 
 impl Publisher {
     /// Goes on from what is published. The tree is the committer's own ([`crate::Committer::tree`]) and no copy of it:
@@ -159,24 +156,32 @@ impl Publisher {
         self.hand_out(Round::from([(session, Delivery { items })]), &published, outboxes);
     }
 
-    /// Shows a group of commits, one after the other, and answers those who asked for them. Where other rules begin among
-    /// them, nobody is told anything from there on that they do not allow: who listens is suspended until it is judged by
-    /// them, at the latest when there is news for it; see [`Publisher::judge_some`].
+    /// Shows a group of commits, one after the other, and answers those who asked for them. A session is told what several
+    /// of them say in one delivery, as long as they are small. Where other rules begin among them, nobody is told anything
+    /// from there on that they do not allow: who listens is suspended until it is judged by them, at the latest when there
+    /// is news for it; see [`Publisher::judge_some`].
     pub fn publish(&mut self, now_ms: i64, group: Durable<Vec<Verdict>>, outboxes: &mut impl Outboxes) {
         // Nothing grows where nobody takes it.
         self.outdated.clear();
+        let (mut round, mut load) = (Round::new(), Load::default());
+        // What those have seen who find no room for the round.
+        let mut seen = self.published.clone();
         for verdict in group.into_inner() {
-            let before = self.published.clone();
-            let mut round = Round::new();
-            let mut outdated = None;
             if let Some(commit) = verdict.commit {
+                let before = self.published.clone();
                 let tree = verdict.tree;
                 debug_assert!(tree == before.tree.apply(&commit.change), "the log tells another history");
+                let own = Load::of(&commit.change, &before.tree);
+                if !load.take(own) {
+                    self.hand_out(std::mem::take(&mut round), &seen, outboxes);
+                    (seen, load) = (before.clone(), own);
+                }
                 self.replaced(&commit.change, &before.tree);
                 let indexes = self.route(now_ms, &commit.change, &before.tree, &tree, &mut round);
-                let is_large = weighs_more_than(OUTDATED_BYTES, &commit.change, &before.tree);
-                outdated = is_large.then(|| Outdated::new(before.clone(), indexes));
                 let governing = before.governing.clone();
+                if own.is_outdating() {
+                    self.outdated.push(Outdated::new(before, indexes));
+                }
                 self.published = Arc::new(Published { revision: commit.revision, tree, governing });
                 outboxes.show(&self.published);
             }
@@ -191,20 +196,12 @@ impl Publisher {
                 let answer = Item::Answer(Answer::Write(ticket, verdict.outcome));
                 round.entry(verdict.session).or_default().items.push(answer);
             }
-            self.hand_out(round, &before, outboxes);
-            self.outdated.extend(outdated);
         }
+        self.hand_out(round, &seen, outboxes);
     }
 
     /// What was large and is not shown any more, since the last time: whoever takes it drops it where nobody waits.
     pub fn take_outdated(&mut self) -> Vec<Outdated> {
         std::mem::take(&mut self.outdated)
     }
-}
-
-/// Whether a change replaces more than so many bytes. O(`bytes`).
-fn weighs_more_than(bytes: usize, change: &Change, before: &Snapshot) -> bool {
-    let mut scale = Scale::up_to(bytes);
-    scale.replaced(change, before);
-    bytes < scale.bytes()
 }

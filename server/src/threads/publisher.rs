@@ -6,7 +6,10 @@ use crate::clock::now_ms;
 use crate::meters::{DatabaseMeters, Meters};
 use crate::study::Studies;
 use arc_swap::ArcSwap;
-use hearth_engine::{DatabaseId, Delivery, Outboxes, Published, Publisher, SessionId, WantedIndex};
+use hearth_engine::{
+    DatabaseId, Delivery, Durable, Outboxes, Published, Publisher, SessionId, Verdict, WantedIndex,
+};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,6 +21,9 @@ use tokio::sync::mpsc::error::TrySendError as QueueError;
 
 /// How often permissions that depend on the time are looked at, however much else there is to do.
 const TICK: Duration = Duration::from_secs(1);
+
+/// Most groups that are shown in one step: what else waits for this thread has its turn then.
+const GROUPS_JOINED_MAX: usize = 16;
 
 /// Who wants to know what this thread does.
 pub(super) struct Watching {
@@ -137,17 +143,24 @@ pub(super) fn run(
     let own = |(id, published)| (id, Own::new(id, published, watching));
     let mut databases: BTreeMap<_, _> = shown.into_iter().map(own).collect();
     let mut ticked = Instant::now();
+    let mut following = None;
     loop {
         let is_settled = databases.values().all(|own| own.publisher.is_settled());
         let wait = if is_settled { TICK.saturating_sub(ticked.elapsed()) } else { Duration::ZERO };
-        match next(timer, &mut inbox, Some(wait)) {
+        let message = match following.take() {
+            Some(message) => Next::Message(message),
+            None => next(timer, &mut inbox, Some(wait)),
+        };
+        match message {
             Next::End => return,
             Next::Deadline => {}
             Next::Message(ToPublisher::Open(id, published)) => {
                 databases.insert(id, Own::new(id, published, watching));
             }
             Next::Message(ToPublisher::Publish(group)) => {
-                for (id, verdicts) in group {
+                let groups;
+                (groups, following) = with_what_waits(group, &mut inbox);
+                for (id, verdicts) in groups {
                     let own = opened(&mut databases, id);
                     own.publisher.publish(now_ms(), verdicts, &mut own.queues);
                     own.hand_over(elsewhere);
@@ -179,6 +192,34 @@ pub(super) fn run(
             ticked = Instant::now();
         }
     }
+}
+
+/// Joins the groups that wait behind one, by database: whoever is told of all of them is woken up once. Gives the message
+/// behind them, too, if there is one.
+fn with_what_waits(
+    group: Vec<(DatabaseId, Durable<Vec<Verdict>>)>,
+    inbox: &mut mpsc::Receiver<ToPublisher>,
+) -> (BTreeMap<DatabaseId, Durable<Vec<Verdict>>>, Option<ToPublisher>) {
+    let mut joined: BTreeMap<_, Durable<Vec<Verdict>>> = BTreeMap::new();
+    let mut group = group;
+    for _ in 0..GROUPS_JOINED_MAX {
+        for (id, verdicts) in group {
+            match joined.entry(id) {
+                Entry::Vacant(place) => {
+                    place.insert(verdicts);
+                }
+                Entry::Occupied(mut place) => place.get_mut().extend(verdicts),
+            }
+        }
+        match inbox.try_recv() {
+            Ok(ToPublisher::Publish(later)) => group = later,
+            Ok(message @ (ToPublisher::Open(..) | ToPublisher::Session(..))) => {
+                return (joined, Some(message));
+            }
+            Err(_) => return (joined, None),
+        }
+    }
+    (joined, Some(ToPublisher::Publish(group)))
 }
 
 fn opened(databases: &mut BTreeMap<DatabaseId, Own>, id: DatabaseId) -> &mut Own {

@@ -2,7 +2,8 @@
 
 use super::ask::{NOW_MS, hash, rules, set, uid, update};
 use hearth_engine::limits::{
-    HASHED_AT_ONCE_MAX, JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX, LISTENS_BYTES_MAX,
+    HASHED_AT_ONCE_MAX, HEAVY_BYTES, JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX,
+    LISTENS_BYTES_MAX,
 };
 use hearth_engine::{
     Act, Answer, Begun, Body, Committer, Content, DatabaseId, Decided, Delivery, Door, Governing, HeldRanges,
@@ -25,6 +26,7 @@ struct Queue {
     is_full: bool,
     is_taking: bool,
     told: Vec<String>,
+    deliveries: usize,
 }
 
 impl Outboxes for Queue {
@@ -36,6 +38,7 @@ impl Outboxes for Queue {
             return Err(delivery);
         }
         self.told.extend(delivery.items.iter().map(shown));
+        self.deliveries += 1;
         Ok(())
     }
 
@@ -107,8 +110,14 @@ impl Stage {
     }
 
     fn act(&mut self, act: Act) {
-        let request = Request { session: WRITER, ticket: None, identity: Identity::Admin, act };
-        let verdicts = self.committer.decide(self.now_ms, request);
+        self.act_together([act]);
+    }
+
+    /// Has all of it decided before any of it is shown.
+    fn act_together(&mut self, acts: impl IntoIterator<Item = Act>) {
+        let request = |act| Request { session: WRITER, ticket: None, identity: Identity::Admin, act };
+        let decide = |act| self.committer.decide(self.now_ms, request(act));
+        let verdicts = acts.into_iter().flat_map(decide).collect();
         let group = Decided { database: DatabaseId(0), made: None, verdicts };
         for (_, durable) in self.log.keep(vec![group]) {
             self.publisher.publish(self.now_ms, durable, &mut self.queue);
@@ -429,4 +438,55 @@ fn other_rules_hold_for_everybody_at_once_and_the_word_of_it_comes_in_slices() {
     }
     // Two have been judged already.
     assert_eq!(slices, [JUDGED_AT_ONCE_MAX, JUDGED_AT_ONCE_MAX - 1]);
+}
+
+#[test]
+fn small_commits_of_one_group_are_one_delivery() {
+    let open = rules(&json!({".read": true}));
+    let gated = rules(&json!({"a": {".read": "root.child('gate').exists()"}}));
+    let text = |bytes: usize| json!("x".repeat(bytes));
+    let shown = |bytes: usize| format!("/a {}", text(bytes));
+    let half = HEAVY_BYTES / 2;
+    for (door, writes, deliveries, told) in [
+        (&open, vec![("a", json!(1)), ("b", json!(1)), ("a", json!(2))], 1, vec!["/a 1", "/a 2"]),
+        (
+            &open,
+            vec![("a", text(half)), ("a", text(9)), ("a", text(half))],
+            2,
+            vec![&*shown(half), &*shown(9), &*shown(half)],
+        ),
+        (
+            &open,
+            vec![("a", json!(1)), ("a", text(HEAVY_BYTES)), ("a", json!(2))],
+            3,
+            vec!["/a 1", &*shown(HEAVY_BYTES), "/a 2"],
+        ),
+        // What was allowed when it was shown, and nothing from the change on that ends that.
+        (
+            &gated,
+            vec![("a", json!(1)), ("gate", Value::Null), ("a", json!(2))],
+            1,
+            vec!["/a 1", "/a revoked"],
+        ),
+    ] {
+        let mut stage = Stage::new(door, &json!({"gate": 1}));
+        stage.listen("a", None);
+        stage.queue.told.clear();
+        stage.queue.deliveries = 0;
+        stage.act_together(writes.iter().map(|(at, value)| Act::Write(set(at, value))));
+        assert_eq!(stage.queue.deliveries, deliveries, "{told:?}");
+        stage.check(&told);
+    }
+}
+
+#[test]
+fn who_finds_no_room_for_a_group_has_missed_all_of_it() {
+    let mut stage = Stage::new(&Door::Open, &json!({"a": {"x": 1}}));
+    stage.listen("a", None);
+    stage.queue.told.clear();
+    stage.queue.is_full = true;
+    let writes = [("a/y", json!(1)), ("b", json!(1)), ("a/z", json!(1))];
+    stage.act_together(writes.iter().map(|(at, value)| Act::Write(set(at, value))));
+    stage.make_room();
+    stage.check(&["/a y=1 z=1"]);
 }
