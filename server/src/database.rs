@@ -8,7 +8,7 @@ use crate::meters::{DatabaseMeters, Meters};
 use crate::random::random_number;
 use crate::study::Study;
 use crate::threads::{
-    CheckpointHealth, LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher,
+    CheckpointHealth, LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher, outbox,
 };
 use crate::transport::BodyRoom;
 use crate::unhurried::unhurried;
@@ -22,7 +22,7 @@ use hearth_wire::{Addressed, Namespace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// One database. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -100,13 +100,12 @@ impl Database {
     /// # Errors
     /// [`Stopped`] at the end of the server.
     async fn govern(&self, session: SessionId, door: Door) -> Result<(), Stopped> {
-        let (queue, mut answer) = mpsc::channel(1);
-        let outbox = Outbox { queue, is_lagging: Arc::default(), is_taking: Arc::default() };
+        let (outbox, mut answer) = outbox(1);
         self.open(session, Identity::Admin, outbox).await?;
         let (ticket, act) = (Some(Ticket(0)), Act::Govern(door));
         self.decide(Request { session, ticket, identity: Identity::Admin, act }).await?;
         // It listens to nothing, so the first that it is told is the answer, which is never a refusal.
-        answer.recv().await.ok_or(Stopped)?;
+        answer.next().await.ok_or(Stopped)?;
         self.tell(session, SessionMessage::Close).await
     }
 

@@ -4,13 +4,15 @@
 //! then come after those of the new one ("online"). So they are made before the new one is served (wire reference 10.3).
 
 use dashmap::DashMap;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{Notify, watch};
 
 /// The living sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    by_name: DashMap<String, Living>,
+    by_name: DashMap<Arc<str>, Arc<Life>>,
     /// Becomes true at the end of the server. Who has something to finish until then holds a [`Stay`].
     closing: watch::Sender<bool>,
 }
@@ -27,38 +29,47 @@ impl Stay {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Living {
-    stop: Arc<Notify>,
-    ended: watch::Receiver<bool>,
+/// What is shared of a session's life. As little as will do: there are as many as connections.
+#[derive(Debug, Default)]
+struct Life {
+    stop: Notify,
+    is_ended: AtomicBool,
+    ended: Notify,
+}
+
+impl Life {
+    async fn ended(&self) {
+        let mut ended = pin!(self.ended.notified());
+        // Before the look, so that an end after it is noticed.
+        ended.as_mut().enable();
+        if !self.is_ended.load(Ordering::Acquire) {
+            ended.await;
+        }
+    }
 }
 
 /// A session's own end of it. Dropped when the session is over.
 #[derive(Debug)]
 pub(crate) struct Entry {
     sessions: Arc<Sessions>,
-    name: String,
-    stop: Arc<Notify>,
-    ended: watch::Sender<bool>,
+    name: Arc<str>,
+    life: Arc<Life>,
 }
 
 impl Sessions {
     /// A session begins.
     pub(crate) fn enter(self: &Arc<Self>, name: &str) -> Entry {
-        let (ended, is_ended) = watch::channel(false);
-        let stop = Arc::new(Notify::new());
-        self.by_name.insert(name.into(), Living { stop: stop.clone(), ended: is_ended });
-        Entry { sessions: self.clone(), name: name.into(), stop, ended }
+        let (name, life) = (Arc::<str>::from(name), Arc::<Life>::default());
+        self.by_name.insert(name.clone(), life.clone());
+        Entry { sessions: self.clone(), name, life }
     }
 
     /// Ends a session, if it lives, and returns when its armed writes are made.
     pub(crate) async fn end(&self, name: &str) {
-        let Some(Living { stop, mut ended }) = self.by_name.get(name).map(|living| living.clone()) else {
-            return;
-        };
-        stop.notify_one();
-        // It has ended too if its task is gone.
-        drop(ended.wait_for(|&ended| ended).await);
+        let Some(life) = self.by_name.get(name).map(|life| life.clone()) else { return };
+        life.stop.notify_one();
+        // It ends too where its task is gone.
+        life.ended().await;
     }
 
     /// Lets somebody finish what they do before the server ends.
@@ -76,13 +87,14 @@ impl Sessions {
 impl Entry {
     /// Somebody asks for the end of this session.
     pub(crate) async fn stopped(&self) {
-        self.stop.notified().await;
+        self.life.stop.notified().await;
     }
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
         self.sessions.by_name.remove(&self.name);
-        self.ended.send_replace(true);
+        self.life.is_ended.store(true, Ordering::Release);
+        self.life.ended.notify_waiters();
     }
 }

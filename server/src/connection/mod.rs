@@ -21,7 +21,7 @@ use crate::database::{Database, Databases, StageError, Stopped};
 use crate::limits::{Line, OverLimit, Who};
 use crate::log::{Staged, WRITE_BYTES_MIN};
 use crate::study::Study;
-use crate::threads::SessionMessage;
+use crate::threads::{Inbox, SessionMessage};
 use crate::transport::{BYTES_FREE, BodyShare, Coming, NoRoom};
 use crate::unhurried::unhurried;
 use failure::{failure_of_limit, failure_of_listen, failure_of_write};
@@ -192,7 +192,15 @@ impl Connection {
     /// The next message to the client. A long one is to be written to its end before the next is asked for.
     pub(crate) fn next_outgoing(&mut self) -> Option<Told> {
         loop {
-            return Some(match self.outgoing.pop_front()? {
+            let Some(outgoing) = self.outgoing.pop_front() else {
+                // A connection mostly idles, and there are many: no room is kept for what seldom is there.
+                self.outgoing = VecDeque::new();
+                if self.slots.is_empty() {
+                    self.slots = VecDeque::new();
+                }
+                return None;
+            };
+            return Some(match outgoing {
                 Outgoing::Text(text) => Told::Text(text.into()),
                 Outgoing::News(push) => match self.spell(push, false) {
                     Some(told) => told,
@@ -413,20 +421,18 @@ impl Connection {
 
     /// Ends the session: makes the writes that it has armed, and forgets its listeners. What `drain` takes off the
     /// session's queue is thrown away; the end is the last answer there.
-    pub(crate) async fn end(
-        &mut self,
-        queue: &mut tokio::sync::mpsc::Receiver<Delivery>,
-    ) -> Result<(), Stopped> {
+    pub(crate) async fn end(&mut self, queue: &mut Inbox) -> Result<(), Stopped> {
         let ticket = self.new_ticket();
         self.decide(Some(ticket), Act::End).await?;
         let is_end =
             |item: &Item| matches!(item, Item::Answer(EngineAnswer::Write(own, _)) if *own == ticket);
-        while let Some(delivery) = queue.recv().await {
-            if delivery.items.iter().any(is_end) {
-                break;
-            }
-            if queue.is_empty() {
+        loop {
+            if queue.has_caught_up() {
                 self.database.tell(self.session, SessionMessage::Drained).await?;
+            }
+            match queue.next().await {
+                Some(delivery) if !delivery.items.iter().any(is_end) => {}
+                Some(_) | None => break,
             }
         }
         self.database.tell(self.session, SessionMessage::Close).await

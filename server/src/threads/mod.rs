@@ -8,6 +8,7 @@ mod checkpoint;
 mod committer;
 mod indexer;
 mod log;
+mod outbox;
 mod publisher;
 mod reclaim;
 
@@ -20,15 +21,14 @@ use arc_swap::ArcSwap;
 pub(crate) use checkpoint::CheckpointHealth;
 use checkpoint::{LogBytes, Marked};
 use hearth_engine::{
-    DatabaseId, Decided, Delivery, Door, Durable, Identity, Listen, Published, Request, SessionId, Tag,
-    Ticket, Verdict,
+    DatabaseId, Decided, Door, Durable, Identity, Listen, Published, Request, SessionId, Tag, Ticket, Verdict,
 };
 use hearth_tree::{Index, Path};
 pub(crate) use log::LogHealth;
+pub(crate) use outbox::{Inbox, Outbox, Taking, outbox};
 pub(crate) use reclaim::Reclaim;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -96,16 +96,6 @@ pub(crate) enum SessionMessage {
     GiveUp(Path, Option<Tag>),
     /// Its queue is empty again.
     Drained,
-}
-
-/// Where the publisher puts what a session shall be told.
-#[derive(Clone, Debug)]
-pub(crate) struct Outbox {
-    pub(crate) queue: mpsc::Sender<Delivery>,
-    /// Set when a delivery found no room: the session must say when its queue is empty.
-    pub(crate) is_lagging: Arc<AtomicBool>,
-    /// Set while its client takes something long, and fast enough.
-    pub(crate) is_taking: Arc<AtomicBool>,
 }
 
 /// The way to the threads.

@@ -12,12 +12,10 @@ use hearth_engine::{
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::TrySendError as QueueError;
 
 /// How often permissions that depend on the time are looked at, however much else there is to do.
 const TICK: Duration = Duration::from_secs(1);
@@ -89,31 +87,11 @@ impl Outboxes for Queues {
         let Some(outbox) = self.by_session.get(&session) else {
             return Ok(()); // It is gone.
         };
-        let is_empty = || outbox.queue.capacity() == outbox.queue.max_capacity();
-        let refused = if delivery.is_heavy() && !is_empty() {
-            delivery
-        } else {
-            match outbox.queue.try_send(delivery) {
-                Ok(()) | Err(QueueError::Closed(_)) => return Ok(()),
-                Err(QueueError::Full(delivery)) => delivery,
-            }
-        };
-        let lagged_before = outbox.is_lagging.swap(true, Ordering::SeqCst);
-        // Whoever has taken the last of the queue before it could see that would wait for ever.
-        if is_empty() && outbox.is_lagging.swap(false, Ordering::SeqCst) {
-            return match outbox.queue.try_send(refused) {
-                Ok(()) | Err(QueueError::Closed(_)) => Ok(()),
-                Err(QueueError::Full(_)) => unreachable!("nobody else fills the queue, and it was empty"),
-            };
-        }
-        if !lagged_before {
-            self.meters.resyncs.add(1);
-        }
-        Err(refused)
+        outbox.offer(delivery).inspect_err(|_| self.meters.resyncs.add(1))
     }
 
     fn is_taking(&self, session: SessionId) -> bool {
-        self.by_session.get(&session).is_some_and(|outbox| outbox.is_taking.load(Ordering::Relaxed))
+        self.by_session.get(&session).is_some_and(Outbox::is_taking)
     }
 
     fn cut(&mut self, session: SessionId) {

@@ -13,14 +13,12 @@ use crate::database::{Database, Stopped};
 use crate::meters::Meters;
 use crate::random::session_name;
 use crate::sessions::{Entry, Stay};
-use crate::threads::{Outbox, SessionMessage};
+use crate::threads::{Inbox, SessionMessage, Taking, outbox};
 use hearth_engine::{Delivery, Identity, SessionId};
 use hearth_wire::{Assembled, Handshake, ServerControl, SessionId as Name};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
 
 /// Longest message: 16 MB of a write (wire reference 7.3), and what stands around it.
@@ -38,19 +36,8 @@ pub(super) struct Session {
     database: Database,
     id: SessionId,
     name: Name,
-    deliveries: mpsc::Receiver<Delivery>,
-    is_lagging: Arc<AtomicBool>,
-    is_taking: Arc<AtomicBool>,
+    deliveries: Inbox,
     alarm: Alarm,
-}
-
-/// A client takes something long; until this is dropped it is not taken for one that takes nothing.
-pub(super) struct Taking(Arc<AtomicBool>);
-
-impl Drop for Taking {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
 }
 
 /// What a session has to look after besides its client.
@@ -109,10 +96,7 @@ impl Session {
         let name = session_name()?;
         let entry = server.sessions.enter(name.as_str());
         let id = server.databases.new_session();
-        let (queue, deliveries) = mpsc::channel(OUTBOX);
-        let is_lagging = Arc::new(AtomicBool::new(false));
-        let is_taking = Arc::new(AtomicBool::new(false));
-        let outbox = Outbox { queue, is_lagging: is_lagging.clone(), is_taking: is_taking.clone() };
+        let (outbox, deliveries) = outbox(OUTBOX);
         database.open(id, Identity::nobody(), outbox).await?;
         let mut connection =
             Connection::new(server.databases.clone(), database.clone(), gate, (id, peer.address));
@@ -121,8 +105,7 @@ impl Session {
         let expiry = connection.expiry().clone();
         let leash = Leash { entry, stay, expiry, database: database.clone(), id };
         let alarm = Alarm::default();
-        let session = Self { connection, database, id, name, deliveries, is_lagging, is_taking, alarm };
-        Ok((session, leash))
+        Ok((Self { connection, database, id, name, deliveries, alarm }, leash))
     }
 
     /// How its client knows it.
@@ -155,11 +138,11 @@ impl Session {
     /// Waits for news, to be [taken](Session::take). Nothing is lost if it is dropped; nothing comes when the server ends.
     pub(super) async fn news(&mut self) -> Option<News> {
         let Self { deliveries, alarm: Alarm { timer, .. }, .. } = self;
-        let Some(timer) = timer else { return deliveries.recv().await.map(News::Delivery) };
+        let Some(timer) = timer else { return deliveries.next().await.map(News::Delivery) };
         tokio::select! {
             biased;
             () = timer => Some(News::Alarm),
-            delivery = deliveries.recv() => delivery.map(News::Delivery),
+            delivery = deliveries.next() => delivery.map(News::Delivery),
         }
     }
 
@@ -175,7 +158,7 @@ impl Session {
         };
         while next == Next::GoOn
             && self.connection.takes_more()
-            && let Ok(more) = self.deliveries.try_recv()
+            && let Some(more) = self.deliveries.take()
         {
             next = self.connection.deliver(more).await?;
         }
@@ -190,8 +173,7 @@ impl Session {
 
     /// Its client begins to take something long.
     pub(super) fn taking(&self) -> Taking {
-        self.is_taking.store(true, Ordering::Relaxed);
-        Taking(self.is_taking.clone())
+        self.deliveries.taking()
     }
 
     /// Says that its client is closed because it takes something long too slowly.
@@ -209,7 +191,7 @@ impl Session {
     /// All that was taken has gone out: what found no room meanwhile can be made up for.
     pub(super) async fn drained(&mut self) -> Result<(), Stopped> {
         self.connection.give_up_untold().await?;
-        if self.deliveries.is_empty() && self.is_lagging.swap(false, Ordering::SeqCst) {
+        if self.deliveries.has_caught_up() {
             self.database.tell(self.id, SessionMessage::Drained).await?;
         }
         Ok(())

@@ -3,14 +3,11 @@
 use super::changes::edits_of;
 use crate::database::{Database, Stopped};
 use crate::log::Staged;
-use crate::threads::{Outbox, SessionMessage};
+use crate::threads::{SessionMessage, outbox};
 use hearth_engine::{
     Accepted, Act, Answer, Delivery, Identity, Item, Listen, Refusal, Request, SessionId, Ticket,
 };
 use hearth_tree::{Change, Path, Query, Snapshot};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::mpsc;
 
 /// Deliveries that wait. Full, it is told one difference instead.
 const OUTBOX: usize = 16;
@@ -52,9 +49,7 @@ impl Exchange {
 
     async fn run_here(self) -> Result<Outcome, Stopped> {
         let Self { database, session, identity, act, staged, watched } = self;
-        let (queue, mut deliveries) = mpsc::channel(OUTBOX);
-        let is_lagging = Arc::new(AtomicBool::new(false));
-        let outbox = Outbox { queue, is_lagging: is_lagging.clone(), is_taking: Arc::default() };
+        let (outbox, mut deliveries) = outbox(OUTBOX);
         // What it watches is what its own write has made, which it may know even if it may not read.
         database.open(session, Identity::Admin, outbox).await?;
         if let Some(at) = watched {
@@ -70,11 +65,11 @@ impl Exchange {
         database.decide(request).await?;
         let mut seen = Snapshot::default();
         let outcome = loop {
-            let delivery = deliveries.recv().await.ok_or(Stopped)?;
+            let delivery = deliveries.next().await.ok_or(Stopped)?;
             if let Some(outcome) = follow(delivery, &mut seen) {
                 break outcome.map(|accepted| Done { accepted, seen });
             }
-            if deliveries.is_empty() && is_lagging.swap(false, Ordering::AcqRel) {
+            if deliveries.has_caught_up() {
                 database.tell(session, SessionMessage::Drained).await?;
             }
         };

@@ -4,10 +4,9 @@
 use super::Asked;
 use super::refused::Refused;
 use crate::database::{Database, Stopped};
-use crate::threads::SessionMessage;
-use hearth_engine::{Act, Answer, Delivery, Identity, Item, Refusal, Request, SessionId, Ticket};
+use crate::threads::{Inbox, SessionMessage};
+use hearth_engine::{Act, Answer, Identity, Item, Refusal, Request, SessionId, Ticket};
 use hearth_tree::{Path, ReadOptions, Write, read_update};
-use tokio::sync::mpsc;
 
 /// The parameter: an object, whose keys are places of the database and whose values are what is to be there.
 const PARAM: &str = "onClose";
@@ -36,7 +35,7 @@ pub(super) fn needs_stream<T>(asked: &Asked<T>) -> Result<(), Refused> {
 pub(super) struct Leaving<'a> {
     pub(super) database: &'a Database,
     pub(super) session: SessionId,
-    pub(super) deliveries: &'a mut mpsc::Receiver<Delivery>,
+    pub(super) deliveries: &'a mut Inbox,
 }
 
 impl Leaving<'_> {
@@ -64,16 +63,16 @@ impl Leaving<'_> {
         let Self { database, session, deliveries } = self;
         database.decide(Request { session, ticket: Some(ticket), identity, act }).await?;
         loop {
-            let delivery = deliveries.recv().await.ok_or(Stopped)?;
+            if deliveries.has_caught_up() {
+                database.tell(session, SessionMessage::Drained).await?;
+            }
+            let delivery = deliveries.next().await.ok_or(Stopped)?;
             for item in delivery.items {
                 if let Item::Answer(Answer::Write(own, outcome)) = item
                     && own == ticket
                 {
                     return Ok(outcome.map(|_| ()));
                 }
-            }
-            if deliveries.is_empty() {
-                database.tell(session, SessionMessage::Drained).await?;
             }
         }
     }

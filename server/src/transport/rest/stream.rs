@@ -10,7 +10,7 @@ use crate::auth::{CredentialError, Expiry};
 use crate::database::{Database, Databases, Stopped};
 use crate::meters::{DatabaseMeters, Transport};
 use crate::sessions::Stay;
-use crate::threads::{Outbox, SessionMessage};
+use crate::threads::{Inbox, Outbox, SessionMessage, outbox};
 use crate::transport::peer::Peer;
 use axum::body::{Body, Bytes};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
@@ -21,7 +21,6 @@ use hearth_tree::{BoundedText, OverBound, Part, Path, Write};
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
@@ -65,10 +64,8 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     read::judge(judged, &database.published(), &asked, &wanted, read::Verdict::First)?;
     let is_query = !wanted.query.is_everything();
     let keys = wanted.shallow.then(KeysTold::default);
-    let (queue, deliveries) = mpsc::channel(OUTBOX);
-    let is_lagging = Arc::new(AtomicBool::new(false));
+    let (outbox, deliveries) = outbox(OUTBOX);
     let session = server.databases.new_session();
-    let outbox = Outbox { queue, is_lagging: is_lagging.clone(), is_taking: Arc::default() };
     let at = asked.target.path.clone();
     let listen = Listen {
         at: at.clone(),
@@ -85,8 +82,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let stay = server.sessions.stay();
     let told = Told { at, is_query, keys, meters: database.meters().clone() };
     let (databases, peer) = (server.databases.clone(), asked.peer);
-    let stream =
-        Stream { databases, database, peer, session, told, deliveries, is_lagging, pieces, silence, stay };
+    let stream = Stream { databases, database, peer, session, told, deliveries, pieces, silence, stay };
     let expiry = Expiry::new(asked.expires_ms);
     tokio::spawn(async move {
         if stream.serve(asked.identity, &expiry, outbox, (on_close, listen), begun).await.is_err() {
@@ -112,8 +108,7 @@ struct Stream {
     peer: Peer,
     session: SessionId,
     told: Told,
-    deliveries: mpsc::Receiver<Delivery>,
-    is_lagging: Arc<AtomicBool>,
+    deliveries: Inbox,
     pieces: mpsc::Sender<Bytes>,
     /// Ticks when nothing was said for as long as a stream may say nothing.
     silence: Interval,
@@ -194,7 +189,7 @@ impl Stream {
                     }
                     return Ok(());
                 }
-                delivery = self.deliveries.recv() => match delivery {
+                delivery = self.deliveries.next() => match delivery {
                     None => return Ok(()),
                     Some(delivery) => match self.told.append(&mut text, delivery, &mut begun) {
                         Ok(told) => next = told,
@@ -218,7 +213,7 @@ impl Stream {
             if next == Next::End {
                 return Ok(());
             }
-            if self.deliveries.is_empty() && self.is_lagging.swap(false, Ordering::AcqRel) {
+            if self.deliveries.has_caught_up() {
                 self.database.tell(self.session, SessionMessage::Drained).await?;
             }
         }
