@@ -398,6 +398,8 @@ impl Connection {
                     let answer = outcome
                         .map_or_else(|refusal| Answer::Failed(failure_of_write(&refusal)), |_| Answer::Done);
                     self.fill(ticket, answer);
+                    // Before the news of later writes, which may be in the same delivery.
+                    self.let_go();
                 }
                 Item::Answer(EngineAnswer::Listen(ticket, outcome)) => {
                     if let Err(ListenRefusal::Denied(denied)) = &outcome {
