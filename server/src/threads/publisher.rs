@@ -191,7 +191,7 @@ fn with_what_waits(
         }
         match inbox.try_recv() {
             Ok(ToPublisher::Publish(later)) => group = later,
-            Ok(message @ (ToPublisher::Open(..) | ToPublisher::Session(..))) => {
+            Ok(message @ (ToPublisher::Open(..) | ToPublisher::Session(..) | ToPublisher::Indexed(..))) => {
                 return (joined, Some(message));
             }
             Err(_) => return (joined, None),
