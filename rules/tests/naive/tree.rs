@@ -38,12 +38,13 @@ pub(crate) fn pruned(node: &Value) -> Value {
 /// The tree with another value at a place.
 pub(crate) fn with(root: &Value, path: &[&str], value: &Value) -> Value {
     let Some((key, below)) = path.split_first() else { return pruned(value) };
-    let inner = root.as_object().filter(|members| !members.contains_key(".value"));
-    if inner.is_none() && pruned(value).is_null() {
+    if !has_children(root) && pruned(value).is_null() {
         // Nothing below a leaf takes nothing away.
         return root.clone();
     }
-    let mut members = inner.cloned().unwrap_or_default();
+    // A leaf that gets children loses its value and keeps its priority (wire reference 7.7).
+    let mut members = root.as_object().cloned().unwrap_or_default();
+    members.remove(".value");
     let child = members.get(*key).cloned().unwrap_or(json!(null));
     members.insert((*key).to_owned(), with(&child, below, value));
     pruned(&Value::Object(members))
