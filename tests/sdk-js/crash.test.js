@@ -46,9 +46,12 @@ class Writer {
   uncertain = 0;
   /** What listeners have shown: the number of times that each pushed message was added. */
   added = new Map();
+  /** Why a write was refused. None may be: what was cut off is sent again. */
+  refusal;
   #underWay = new Set();
   #made = 0;
   #isWriting = true;
+  #isGone = false;
 
   constructor(url, name) {
     this.name = name;
@@ -77,12 +80,17 @@ class Writer {
       for (const begin of [this.#set, this.#push, this.#update, this.#count, this.#long]) {
         this.begun += 1;
         const write = begin.call(this).finally(() => this.#underWay.delete(write));
-        write.then(() => {
-          this.answered += 1;
-        });
+        write.then(
+          () => {
+            this.answered += 1;
+          },
+          (error) => {
+            if (!this.#isGone) this.refusal ??= error;
+          },
+        );
         this.#underWay.add(write);
       }
-      if (UNDER_WAY_MAX < this.#underWay.size) await Promise.race(this.#underWay);
+      if (UNDER_WAY_MAX < this.#underWay.size) await Promise.race(this.#underWay).catch(() => {});
       await after(1);
     }
   }
@@ -159,6 +167,13 @@ class Writer {
     this.#isWriting = false;
     await within(Promise.allSettled([...this.#underWay]), `answers for ${this.name}`);
   }
+
+  /** Ends it, whatever it was at; what it still awaits means nothing any more. */
+  async leave() {
+    this.#isWriting = false;
+    this.#isGone = true;
+    await deleteApp(this.app);
+  }
 }
 
 const at = (tree, path) => path.split('/').reduce((node, key) => node?.[key], tree);
@@ -166,6 +181,7 @@ const at = (tree, path) => path.split('/').reduce((node, key) => node?.[key], tr
 /** What must hold of the data that a server has found. */
 function check(tree, writers, when) {
   for (const writer of writers) {
+    assert.ifError(writer.refusal);
     for (const [path, value] of writer.confirmed) {
       assert.equal(at(tree, path), value, `${when}: confirmed at ${path}`);
     }
@@ -236,7 +252,7 @@ for (const [report, store] of [['R089', 'fjall'], ['R089', 'sled']]) {
       assert.notEqual(tally.segments, 0, 'the log was never trimmed');
       assert.ok(tally.isEnough(CRASHES), `no life ended ${tally.missing.join(', nor ')}`);
     } finally {
-      await Promise.all(writers.map(({ app }) => deleteApp(app)));
+      await Promise.all(writers.map((writer) => writer.leave()));
       await server.kill().catch(() => {});
       await rm(folder, { recursive: true });
     }
