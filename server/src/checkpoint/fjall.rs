@@ -2,6 +2,7 @@
 //!
 //! Its own journal is synced when a checkpoint is, before and after the manifest flips; nothing in between matters.
 
+use super::closing;
 use super::store::{Batch, Store, StoreError};
 use ::fjall::{Database, Error, Keyspace, KeyspaceCreateOptions, PersistMode};
 use std::path::Path;
@@ -20,6 +21,7 @@ pub(super) struct FjallStore {
 
 impl FjallStore {
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
+        closing::wait(&folder.join("lock"))?;
         let database = Database::builder(folder)
             .cache_size(CACHE_BYTES)
             .max_journaling_size(JOURNALS_BYTES)

@@ -47,6 +47,7 @@ mod anchors;
 mod apart;
 mod checkpoints;
 mod chunk;
+mod closing;
 mod database;
 mod entry;
 mod fjall;

@@ -5,6 +5,7 @@
 //! it is synced again, which makes a checkpoint cost a few syncs more, and nobody waits for those.
 
 use super::chunk::Sizes;
+use super::closing;
 use super::store::{Batch, Store, StoreError};
 use ::sled::{Config, Db, Mode};
 use std::fs::{self, File};
@@ -25,6 +26,7 @@ pub(super) struct SledStore {
 
 impl SledStore {
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
+        closing::wait(&folder.join("db"))?;
         let config = Config::new().path(folder).cache_capacity(CACHE_BYTES).segment_size(SEGMENT_BYTES);
         // Flushed when a checkpoint is whole, and not by a clock.
         let database = config.mode(Mode::LowSpace).flush_every_ms(None).open()?;

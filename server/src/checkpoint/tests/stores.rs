@@ -11,6 +11,7 @@ use super::{Act, Databases, LOG, is, newest, path, position, text};
 use std::fs;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use std::time::Duration;
 
 fn batch() -> Batch {
@@ -50,6 +51,25 @@ fn what_is_synced_into_files_without_a_name_is_not_kept() {
             let synced = store.write(batch()).and_then(|()| store.sync());
             assert!(synced.is_err(), "{kind}, {what}");
         }
+    }
+}
+
+#[test]
+fn a_store_that_is_still_closing_is_waited_for() {
+    for kind in StoreKind::ALL {
+        let folder = Temporary::new();
+        let at = folder.path().join(kind.name());
+        drop(kind.open(&at).unwrap());
+        let file = if kind == StoreKind::Sled { "db" } else { "lock" };
+        let held = fs::File::open(at.join(file)).unwrap();
+        held.lock().unwrap();
+        let (sender, opened) = channel();
+        let opening = thread::spawn(move || sender.send(kind.open(&at).map(drop)).unwrap());
+        // However long this is, it cannot be open: it is locked.
+        opened.recv_timeout(Duration::from_millis(500)).expect_err("the store opens what is locked");
+        held.unlock().unwrap();
+        opened.recv().unwrap().unwrap_or_else(|error| panic!("{kind}: {error}"));
+        opening.join().unwrap();
     }
 }
 
