@@ -666,7 +666,24 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
             "no database is named: `--namespace NAME` names one, and may be said several times",
         ),
         ("serve --memory --namespace a/b", namespace),
-        ("serve --memory --namespace demo --allow-remote", "unexpected argument '--allow-remote' found"),
+        (
+            "serve --memory --namespace demo --allow-remote",
+            "unexpected argument '--allow-remote' found; it is an option of `hearth dev`",
+        ),
+        (
+            "dev --memory --namespace demo",
+            "unexpected argument '--namespace' found; it is an option of `hearth serve`, `hearth export`, \
+                `hearth import`",
+        ),
+        (
+            "dev --memory --listen localhost",
+            "invalid value 'localhost' for '--listen <ADDRESS>': `localhost` is no IP address: 127.0.0.1 and ::1 are \
+                this machine, 0.0.0.0 and :: are all of its addresses",
+        ),
+        (
+            "serve --memory --namespace demo --max-connections 0",
+            "invalid value '0' for '--max-connections <N>': `0` is not allowed: a whole number from 1 is",
+        ),
         (
             "serve --memory --namespace demo --admin-credential 0123456789abcdef",
             "unexpected argument '--admin-credential' found; \

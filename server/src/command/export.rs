@@ -52,8 +52,8 @@ impl Arguments {
         let compression = compress.unwrap_or_else(by_name);
         let Some(file) = file else {
             let name = PathBuf::from("standard output");
-            let bytes = copy(&mut body, expected, compression, io::stdout().lock(), &name)?;
-            bytes.end(&format!("{name_of_data} to standard output"));
+            let copied = copy(&mut body, expected, compression, io::stdout().lock(), &name)?;
+            copied.end(&format!("{name_of_data} to standard output"));
             return Ok(());
         };
         if is_stream {
@@ -71,13 +71,13 @@ impl Arguments {
         // Whoever exports has read everything, and that is nobody else's.
         let mut options = OpenOptions::new();
         let own = options.write(true).create_new(true).mode(0o600).open(&unfinished).map_err(failed)?;
-        let written = copy(&mut body, expected, compression, &own, &unfinished).and_then(|progress| {
+        let written = copy(&mut body, expected, compression, &own, &unfinished).and_then(|copied| {
             finish(&own, &unfinished, &file).map_err(failed)?;
-            Ok(progress)
+            Ok(copied)
         });
         match written {
-            Ok(progress) => {
-                progress.end(&format!("{name_of_data} to {}", file.display()));
+            Ok(copied) => {
+                copied.end(&format!("{name_of_data} to {}", file.display()));
                 Ok(())
             }
             Err(error) => {
@@ -100,7 +100,7 @@ fn copy(
     compression: Compression,
     into: impl io::Write,
     name: &Path,
-) -> Result<Progress, TransferError> {
+) -> Result<Copied, TransferError> {
     let failed = |error| TransferError::File { file: name.into(), act: "written", error };
     let mut writer = compression.writer(into).map_err(failed)?;
     let mut reader = body.with_config().limit(u64::MAX).reader();
@@ -119,6 +119,19 @@ fn copy(
     if expected.is_some_and(|expected| found != expected) {
         return Err(cut(found, io::ErrorKind::UnexpectedEof.into()));
     }
-    writer.end().map_err(failed)?;
-    Ok(progress)
+    let file_bytes = writer.end().map_err(failed)?;
+    Ok(Copied { progress, text_bytes: found, file_bytes })
+}
+
+/// What has come, and what it takes now.
+struct Copied {
+    progress: Progress,
+    text_bytes: u64,
+    file_bytes: u64,
+}
+
+impl Copied {
+    fn end(self, what: &str) {
+        self.progress.end(self.text_bytes, self.file_bytes, what);
+    }
 }

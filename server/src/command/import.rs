@@ -26,8 +26,10 @@ impl Arguments {
     /// Replaces what is at a place. Nobody sees anything of it before all of it is there, and checked.
     pub(super) fn run(self, credential: Option<&Secret>) -> Result<(), TransferError> {
         let Self { remote, file } = self;
+        let name_of_data = remote.name();
         let remote = remote.open(credential)?;
-        let failed = |error| TransferError::File { file: file.clone(), act: "read", error };
+        let named = if file == Path::new("-") { "standard input".into() } else { file.clone() };
+        let failed = |error| TransferError::File { file: named.clone(), act: "read", error };
         let (source, total): (Box<dyn Read>, _) = if file == Path::new("-") {
             (Box::new(io::stdin().lock()), None)
         } else {
@@ -38,16 +40,18 @@ impl Arguments {
         let progress = Rc::new(RefCell::new(Progress::begin("imported", total)));
         let counted = Counted { source, progress: progress.clone() };
         let broken = Rc::new(RefCell::new(None));
-        let mut text = Noted { text: plain(counted).map_err(failed)?, broken: broken.clone() };
+        let mut text = Noted { text: plain(counted).map_err(failed)?, bytes: 0, broken: broken.clone() };
         let sent = remote.put("print=silent&writeSizeLimit=unlimited", SendBody::from_reader(&mut text));
         // What is wrong with the file comes first: the server only knows that it has stopped.
         if let Some(error) = broken.borrow_mut().take() {
             return Err(failed(error));
         }
-        sent?;
+        sent.map_err(|error| TransferError::NotImported { file: named.clone(), error: error.into() })?;
+        let text_bytes = text.bytes;
         drop(text);
-        if let Some(progress) = Rc::into_inner(progress) {
-            progress.into_inner().end(&file.display().to_string());
+        if let Some(progress) = Rc::into_inner(progress).map(RefCell::into_inner) {
+            let file_bytes = progress.bytes();
+            progress.end(text_bytes, file_bytes, &format!("{} to {name_of_data}", named.display()));
         }
         Ok(())
     }
@@ -67,17 +71,20 @@ impl Read for Counted {
     }
 }
 
-/// Keeps why a text could not be read to its end.
+/// Keeps how long a text is, and why it could not be read to its end.
 struct Noted<'r> {
     text: Box<dyn Read + 'r>,
+    bytes: u64,
     broken: Rc<RefCell<Option<io::Error>>>,
 }
 
 impl Read for Noted<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.text.read(into).inspect_err(|error| {
+        let read = self.text.read(into).inspect_err(|error| {
             let noted = io::Error::new(error.kind(), error.to_string());
             self.broken.borrow_mut().get_or_insert(noted);
-        })
+        })?;
+        self.bytes += read as u64;
+        Ok(read)
     }
 }

@@ -38,6 +38,11 @@ impl LimitsFile {
         Ok((Self { watched }, limits))
     }
 
+    /// Its name.
+    pub(super) fn path(&self) -> &Path {
+        self.watched.path()
+    }
+
     /// Returns when the file has changed and is whole again.
     pub(super) async fn changed(&mut self) {
         self.watched.changed().await;

@@ -34,6 +34,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::sync::Arc;
 use tokio::task::block_in_place;
 
@@ -86,7 +87,7 @@ struct Basics {
     #[arg(long, value_name = "MIB", env = "HEARTH_CHECKPOINT_LOG")]
     checkpoint_log: Option<CheckpointLog>,
     /// The address to listen on; 127.0.0.1 if nothing is said.
-    #[arg(long, value_name = "ADDRESS", env = "HEARTH_LISTEN")]
+    #[arg(long, value_name = "ADDRESS", env = "HEARTH_LISTEN", value_parser = listen)]
     listen: Option<IpAddr>,
     /// The port to listen on; 9000 if nothing is said, 0 takes a free one.
     #[arg(long, env = "HEARTH_PORT", value_parser = port)]
@@ -130,6 +131,18 @@ fn port(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| format!("`{text}` is not a port: a number from 0 to 65535 is allowed"))
 }
 
+/// No name, which may mean several addresses.
+fn listen(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| {
+        format!("`{text}` is no IP address: 127.0.0.1 and ::1 are this machine, 0.0.0.0 and :: are all of its addresses")
+    })
+}
+
+/// A whole number from 1, instead of the parser's words about what is not zero.
+fn count<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| format!("`{text}` is not allowed: a whole number from 1 is"))
+}
+
 fn address(listen: Option<IpAddr>, port: Option<u16>) -> SocketAddr {
     SocketAddr::new(listen.unwrap_or(LISTEN), port.unwrap_or(PORT))
 }
@@ -154,7 +167,10 @@ impl Command {
             // With no standard error there is nobody to tell.
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
                 let said = sentence(&error.render().to_string());
-                let more = choice(&error, &said).or_else(|| variable(&error)).unwrap_or_default();
+                let more = choice(&error, &said)
+                    .or_else(|| elsewhere(&error, &said))
+                    .or_else(|| variable(&error))
+                    .unwrap_or_default();
                 drop(writeln!(io::stderr(), "hearth: {said}{more}"));
             } else {
                 drop(error.print());
@@ -232,6 +248,23 @@ fn choice(error: &clap::Error, said: &str) -> Option<String> {
     let names: Vec<_> =
         meant().get_subcommands().map(|command| format!("`{}`", command.get_name())).collect();
     Some(format!("; there are {}", names.join(", ")))
+}
+
+/// Which other command has an option that this one has not.
+fn elsewhere(error: &clap::Error, said: &str) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument || said.contains("tip:") {
+        return None;
+    }
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let name = option.strip_prefix("--")?;
+    let hearth = Command::command();
+    let has = |command: &&clap::Command| command.get_arguments().any(|own| own.get_long() == Some(name));
+    let names: Vec<_> = hearth
+        .get_subcommands()
+        .filter(has)
+        .map(|command| format!("`hearth {}`", command.get_name()))
+        .collect();
+    (!names.is_empty()).then(|| format!("; it is an option of {}", names.join(", ")))
 }
 
 /// Where a value stands, if not on the command line.

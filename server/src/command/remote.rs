@@ -3,6 +3,7 @@
 use super::transfer::TransferError;
 use crate::auth::{Secret, trust};
 use hearth_wire::Namespace;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use ureq::Agent;
 use ureq::http::{Response, Uri};
@@ -30,8 +31,12 @@ pub(super) struct At {
 /// A place in the data of a server.
 pub(super) struct Remote {
     agent: Agent,
+    /// Scheme, host and port.
+    server: String,
     url: String,
     credential: String,
+    /// Whether the credential is one that somebody has named.
+    is_given: bool,
 }
 
 impl At {
@@ -61,23 +66,26 @@ impl At {
         }
         let host = uri.host().unwrap_or_default();
         let is_here = ["127.0.0.1", "[::1]", "localhost"].contains(&host) || host.ends_with(".localhost");
+        let is_given = credential.is_some();
         let credential = match credential {
             Some(secret) => secret.reveal().to_owned(),
             None if is_here => OWNER.into(),
             None => return Err(TransferError::NoCredential { host: host.into() }),
         };
         if scheme == "http" && !is_here {
-            tracing::warn!(
-                host,
-                "the admin credential and the data go over the network as they are; https hides them"
-            );
+            // With no standard error there is nobody to warn.
+            drop(writeln!(
+                io::stderr(),
+                "hearth: warning: the admin credential and the data go to `{host}` as they are, for all on the way to read; `https://` hides them"
+            ));
         }
         let path = uri.path().trim_end_matches('/');
         let path = path.strip_suffix(".json").unwrap_or(path);
         let namespace = namespace.map(|name| format!("ns={}&", name.as_str())).unwrap_or_default();
         let slash = if path.is_empty() { "/" } else { "" };
-        let url = format!("{scheme}://{authority}{path}{slash}.json?{namespace}");
-        Ok(Remote { agent: agent(), url, credential })
+        let server = format!("{scheme}://{authority}");
+        let url = format!("{server}{path}{slash}.json?{namespace}");
+        Ok(Remote { agent: agent(), server, url, credential, is_given })
     }
 }
 
@@ -96,7 +104,7 @@ impl Remote {
     /// Reads, with these parameters.
     pub(super) fn get(&self, params: &str) -> Result<Response<Body>, TransferError> {
         let request = self.agent.get(format!("{}{params}", self.url)).header("Authorization", self.bearer());
-        accepted(request.call().map_err(Box::new)?)
+        self.accepted(request.call())
     }
 
     /// Writes, with these parameters.
@@ -104,21 +112,34 @@ impl Remote {
         let request = self.agent.put(format!("{}{params}", self.url)).header("Authorization", self.bearer());
         // Before all of it is sent, the server can say that it does not want it.
         let request = request.header("Content-Type", "application/json").header("Expect", "100-continue");
-        accepted(request.send(body).map_err(Box::new)?)
+        self.accepted(request.send(body))
     }
 
     fn bearer(&self) -> String {
         format!("Bearer {}", self.credential)
     }
-}
 
-fn accepted(mut response: Response<Body>) -> Result<Response<Body>, TransferError> {
-    if response.status().is_success() {
-        return Ok(response);
+    fn accepted(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, TransferError> {
+        let server = self.server.clone();
+        let mut response =
+            answer.map_err(|error| TransferError::Network { server: server.clone(), error: error.into() })?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status().as_u16();
+        let text = response.body_mut().with_config().limit(REFUSAL_BYTES_MAX).read_to_string();
+        let answer: Option<serde_json::Value> = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+        let said = answer.as_ref().and_then(|answer| answer.get("error")?.as_str());
+        let advice = match (status, said.is_some()) {
+            (401, _) if self.is_given => "; it has another admin credential than the one that was given",
+            (401, _) => {
+                "; no admin credential was given: `--admin-credential-file FILE` or the variable `HEARTH_ADMIN_CREDENTIAL` has it"
+            }
+            (404, true) => "; `--namespace NAME` names the database",
+            (_, true) => "",
+            (_, false) => "; it may be no server of a database, or there is a proxy before it",
+        };
+        let said = said.unwrap_or("no reason").trim().to_owned();
+        Err(TransferError::Refused { server, status, said, advice })
     }
-    let status = response.status().as_u16();
-    let text = response.body_mut().with_config().limit(REFUSAL_BYTES_MAX).read_to_string();
-    let said: Option<serde_json::Value> = text.ok().and_then(|text| serde_json::from_str(&text).ok());
-    let said = said.as_ref().and_then(|said| said.get("error")?.as_str());
-    Err(TransferError::Refused { status, said: said.unwrap_or("without a reason").trim().to_owned() })
 }

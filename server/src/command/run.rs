@@ -66,7 +66,9 @@ pub enum RunError {
     #[error("nothing says where the data are kept: `--data DIR` names a folder, `--memory` keeps nothing")]
     NoData,
     /// Twice said where, and differently.
-    #[error("`--memory` keeps nothing and `--data {}` keeps the data: say one of them", .folder.display())]
+    #[error(
+        "`--memory` keeps nothing and `--data {}` keeps the data: say one of them (they may stand in `HEARTH_MEMORY` and `HEARTH_DATA`)", .folder.display()
+    )]
     MemoryAndData {
         /// The folder.
         folder: PathBuf,
@@ -286,7 +288,9 @@ impl Settled {
         let (threads, running) = Threads::start(log, checkpointing, databases, beginning.shown(), studies)?;
         let health = threads.health.clone();
         let risks = reloaded.rules.as_ref().map_or("", RulesFile::risks);
-        say(&format!("{}{risks}", welcome(&mode, &found, &stored, address, reloaded.tls.is_some())));
+        let limits_file = reloaded.limits.as_ref().map(LimitsFile::path);
+        let is_encrypted = reloaded.tls.is_some();
+        say(&format!("{}{risks}", welcome(&mode, &found, &stored, address, is_encrypted, limits_file)));
         let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
         databases.limiter().replace(limits);
         databases.bodies().allow(body_memory);

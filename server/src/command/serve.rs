@@ -4,7 +4,7 @@ use super::limits_file::LimitsFile;
 use super::rules_file::RulesFile;
 use super::run::{Reloaded, RunError, Settled};
 use super::tokens::{self, IssuerInFile};
-use super::{Basics, address, entrance};
+use super::{Basics, address, count, entrance};
 use crate::auth::{KeyPlace, Secret};
 use crate::checkpoint::StoreKind;
 use crate::checkpoint_log::CheckpointLog;
@@ -44,14 +44,14 @@ pub(super) struct Arguments {
     refuse_open_rules: bool,
     /// How many connections there may be at once; as many as the system has descriptors for if nothing is said, and 100000
     /// at most.
-    #[arg(long, value_name = "N", env = "HEARTH_MAX_CONNECTIONS")]
+    #[arg(long, value_name = "N", env = "HEARTH_MAX_CONNECTIONS", value_parser = count::<NonZeroUsize>)]
     max_connections: Option<NonZeroUsize>,
     /// How many of them may come from one address, or from one /64 of IPv6.
-    #[arg(long, value_name = "N", env = "HEARTH_MAX_CONNECTIONS_PER_ADDRESS")]
+    #[arg(long, value_name = "N", env = "HEARTH_MAX_CONNECTIONS_PER_ADDRESS", value_parser = count::<NonZeroUsize>)]
     max_connections_per_address: Option<NonZeroUsize>,
     /// How many MiB of the bodies of requests there may be while they are received, beyond the first 64 KB of each; 1024 if
     /// nothing is said.
-    #[arg(long, value_name = "MIB", env = "HEARTH_MAX_BODY_MEMORY")]
+    #[arg(long, value_name = "MIB", env = "HEARTH_MAX_BODY_MEMORY", value_parser = count::<NonZeroU32>)]
     max_body_memory: Option<NonZeroU32>,
     /// The address of a proxy in front, or a network of them: what it says in X-Forwarded-For or Forwarded of where its
     /// clients come from is believed. May be said several times.

@@ -27,15 +27,32 @@ pub enum TransferError {
         host: String,
     },
     /// The network, or what is at its other end.
-    #[error("the server cannot be asked: {0}")]
-    Network(#[from] Box<ureq::Error>),
+    #[error("the server at `{server}` cannot be asked: {}", reason(.error))]
+    Network {
+        /// Scheme, host and port.
+        server: String,
+        /// What went wrong.
+        error: Box<ureq::Error>,
+    },
     /// The server does not want to.
-    #[error("the server has refused with {status}: {said}")]
+    #[error("the server at `{server}` has refused with {status}: {said}{advice}")]
     Refused {
+        /// Scheme, host and port.
+        server: String,
         /// Of HTTP.
         status: u16,
         /// In its words.
         said: String,
+        /// What would help, after a `; `; often nothing.
+        advice: &'static str,
+    },
+    /// A file whose data did not get there.
+    #[error("`{}` is not imported: {error}", .file.display())]
+    NotImported {
+        /// Its name.
+        file: PathBuf,
+        /// Why not.
+        error: Box<Self>,
     },
     /// It has stopped in the middle.
     #[error("the server has sent {found} of {expected} bytes and then stopped: {error}; nothing was kept")]
@@ -71,6 +88,35 @@ pub enum TransferError {
     },
 }
 
+/// In words for people. What the library says of the rest is short.
+fn reason(error: &ureq::Error) -> String {
+    use ureq::Error::{HostNotFound, Io, Protocol, Rustls};
+    if let Io(error) = error {
+        io_reason(error)
+    } else if matches!(error, HostNotFound) {
+        "there is no host of that name".into()
+    } else if matches!(error, Protocol(_)) {
+        "what answers there is no HTTP server; an encrypted one is `https://`".into()
+    } else if let Rustls(error) = error {
+        format!("it cannot be trusted: {error}")
+    } else {
+        error.to_string()
+    }
+}
+
+/// The same of what the system says.
+fn io_reason(error: &io::Error) -> String {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset};
+    let kind = error.kind();
+    if kind == ConnectionRefused {
+        "nothing listens there; is it running, and is the port right?".into()
+    } else if matches!(kind, BrokenPipe | ConnectionAborted | ConnectionReset) {
+        "it has ended the connection before it had everything, as it does with what comes too slowly".into()
+    } else {
+        error.to_string()
+    }
+}
+
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Compression {
@@ -97,7 +143,7 @@ impl Compression {
 
     /// What is compressed like this goes on compressed.
     pub(super) fn writer<'w>(self, into: impl Write + 'w) -> io::Result<Compressed<'w>> {
-        let into: Box<dyn Write + 'w> = Box::new(into);
+        let into = Counted { into: Box::new(into), bytes: 0 };
         Ok(match self {
             Self::None => Compressed::None(into),
             Self::Gzip => Compressed::Gzip(GzEncoder::new(into, flate2::Compression::default())),
@@ -108,9 +154,27 @@ impl Compression {
 
 /// Something that is written, perhaps compressed.
 pub(super) enum Compressed<'w> {
-    None(Box<dyn Write + 'w>),
-    Gzip(GzEncoder<Box<dyn Write + 'w>>),
-    Zstd(Encoder<'static, Box<dyn Write + 'w>>),
+    None(Counted<'w>),
+    Gzip(GzEncoder<Counted<'w>>),
+    Zstd(Encoder<'static, Counted<'w>>),
+}
+
+/// Where it goes, and how much of it has gone there.
+pub(super) struct Counted<'w> {
+    into: Box<dyn Write + 'w>,
+    bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.into.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.into.flush()
+    }
 }
 
 impl Compressed<'_> {
@@ -122,14 +186,15 @@ impl Compressed<'_> {
         }
     }
 
-    /// Writes what it has kept back.
-    pub(super) fn end(self) -> io::Result<()> {
-        match self {
+    /// Writes what it has kept back. How many bytes there are now.
+    pub(super) fn end(self) -> io::Result<u64> {
+        let mut own = match self {
             Self::None(own) => own,
             Self::Gzip(own) => own.finish()?,
             Self::Zstd(own) => own.finish()?,
-        }
-        .flush()
+        };
+        own.flush()?;
+        Ok(own.bytes)
     }
 }
 
@@ -179,12 +244,22 @@ impl Progress {
         }
     }
 
-    /// Tells how it ended.
-    pub(super) fn end(self, what: &str) {
+    /// How much there was so far.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Tells how it ended: how long the text was, and how long the file if it is compressed.
+    pub(super) fn end(self, text_bytes: u64, file_bytes: u64, what: &str) {
         let start = if self.is_terminal { "\r\x1b[K" } else { "" };
-        let (done, megabytes, seconds) =
-            (self.done, megabytes(self.bytes), self.began.elapsed().as_secs_f64());
-        drop(writeln!(io::stderr(), "{start}{done} {megabytes:.1} MB in {seconds:.1} s: {what}"));
+        let (done, seconds) = (self.done, self.began.elapsed().as_secs_f64());
+        let text = Size(text_bytes);
+        let compressed = if file_bytes == text_bytes {
+            String::new()
+        } else {
+            format!(", {} compressed,", Size(file_bytes))
+        };
+        drop(writeln!(io::stderr(), "{start}{done} {text}{compressed} in {seconds:.1} s: {what}"));
     }
 }
 
@@ -192,13 +267,27 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.began.elapsed().as_secs_f64().max(0.001);
         let rate = megabytes(self.bytes) / seconds;
-        write!(f, "{} {:.1} MB", self.done, megabytes(self.bytes))?;
+        write!(f, "{} {}", self.done, Size(self.bytes))?;
         if let Some(total) = self.total.filter(|&total| self.bytes <= total && 0 < self.bytes) {
-            let left = megabytes(total - self.bytes) / rate;
+            let left = (megabytes(total - self.bytes) / rate).ceil();
             let percent = 100 * self.bytes / total;
-            write!(f, " of {:.1} MB ({percent} %), {rate:.1} MB/s, {left:.0} s left", megabytes(total))
+            write!(f, " of {} ({percent} %), {rate:.1} MB/s, {left:.0} s left", Size(total))
         } else {
             write!(f, ", {rate:.1} MB/s")
+        }
+    }
+}
+
+/// So many bytes, for people.
+struct Size(u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 byte"),
+            bytes @ 0..1_000 => write!(f, "{bytes} bytes"),
+            bytes @ 1_000..1_000_000 => write!(f, "{:.1} kB", megabytes(bytes) * 1e3),
+            bytes => write!(f, "{:.1} MB", megabytes(bytes)),
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::log::Found;
 use crate::mode::{Dev, Mode, Reach, Serve};
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
 
 /// Several lines, each ended. `stored` has a sentence for each database with rules of its own.
 pub(super) fn welcome(
@@ -12,10 +13,11 @@ pub(super) fn welcome(
     stored: &[String],
     address: SocketAddr,
     is_encrypted: bool,
+    limits: Option<&Path>,
 ) -> String {
     match mode {
-        Mode::Dev(dev) => of_dev(dev, found, stored, address),
-        Mode::Serve(serve) => of_serve(serve, found, stored, is_encrypted),
+        Mode::Dev(dev) => of_dev(dev, found, stored, address, limits),
+        Mode::Serve(serve) => of_serve(serve, found, stored, is_encrypted, limits),
     }
 }
 
@@ -49,7 +51,7 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn of_dev(dev: &Dev, found: &Found, stored: &[String], address: SocketAddr) -> String {
+fn of_dev(dev: &Dev, found: &Found, stored: &[String], address: SocketAddr, limits: Option<&Path>) -> String {
     let here = reachable(address);
     let url = format!("http://{here}");
     let mut text = format!("hearth {} for development\n\n", env!("CARGO_PKG_VERSION"));
@@ -71,6 +73,12 @@ fn of_dev(dev: &Dev, found: &Found, stored: &[String], address: SocketAddr) -> S
     }
     if !stored.is_empty() {
         text += "            DELETE of /.settings/rules.json takes stored rules back.\n";
+    }
+    if let Some(limits) = limits {
+        line(
+            &mut text,
+            format_args!("  Limits    `{}` says how much anybody may write and read.", limits.display()),
+        );
     }
     match of_data(found) {
         None => text += "  Memory    Nothing is kept: the data end with the server, and stored rules, too.\n",
@@ -118,7 +126,13 @@ fn of_dev(dev: &Dev, found: &Found, stored: &[String], address: SocketAddr) -> S
 /// Where the chat looks for a server.
 const DEFAULT_URL: &str = "http://127.0.0.1:9000";
 
-fn of_serve(serve: &Serve, found: &Found, stored: &[String], is_encrypted: bool) -> String {
+fn of_serve(
+    serve: &Serve,
+    found: &Found,
+    stored: &[String],
+    is_encrypted: bool,
+    limits: Option<&Path>,
+) -> String {
     let names: Vec<_> = serve.namespaces.iter().map(|name| name.as_str()).collect();
     let mut text = format!("hearth {} for production: {}\n", env!("CARGO_PKG_VERSION"), names.join(", "));
     match of_data(found) {
@@ -140,8 +154,13 @@ fn of_serve(serve: &Serve, found: &Found, stored: &[String], is_encrypted: bool)
     for sentence in stored {
         line(&mut text, format_args!("{sentence}"));
     }
+    if let Some(limits) = limits {
+        line(&mut text, format_args!("`{}` says how much anybody may write and read", limits.display()));
+    }
     if serve.tokens.is_empty() {
         text += "nobody can sign in: --firebase-project, --token-secret-file, or token-issuers in the file says whose tokens are believed\n";
+    } else {
+        line(&mut text, format_args!("tokens are believed of {}", serve.tokens.names().join(", ")));
     }
     if serve.admin.is_none() {
         text += "nobody is an admin: no admin credential is given by --admin-credential-file or HEARTH_ADMIN_CREDENTIAL\n";

@@ -259,7 +259,8 @@ fn a_folder_whose_making_was_interrupted_is_made_again() {
 #[test]
 fn saying_two_things_about_the_data_is_a_mistake() {
     let (code, _, err) = run(hearth(&["dev", "--memory"]).args(["--data", "x"]));
-    let expected = "hearth: `--memory` keeps nothing and `--data x` keeps the data: say one of them\n";
+    let expected = "hearth: `--memory` keeps nothing and `--data x` keeps the data: say one of them (they may stand in \
+        `HEARTH_MEMORY` and `HEARTH_DATA`)\n";
     assert_eq!((code, err.as_str()), (Some(2), expected));
 }
 

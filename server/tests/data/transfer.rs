@@ -50,7 +50,7 @@ fn what_is_exported_is_imported_as_it_was() {
     {
         let file = folder.path().join(name);
         let said = done(export(&server, "/").arg(&file));
-        assert!(said.starts_with("exported 0.0") && said.contains(name), "{said}");
+        assert!(said.starts_with("exported 1") && said.contains(name), "{said}");
         assert!(fs::read(&file).unwrap().starts_with(begin), "{name}");
         assert!(
             refusal(export(&server, "/").arg(&file)).contains("is there; `--force` replaces it"),
@@ -58,7 +58,7 @@ fn what_is_exported_is_imported_as_it_was() {
         );
         done(export(&server, "/").arg("--force").arg(&file));
         let said = done(import(&server, "/").args(["--namespace", "other"]).arg(&file));
-        assert!(said.starts_with("imported 0.0"), "{said}");
+        assert!(said.starts_with("imported ") && said.contains(" to database `other`, `/`"), "{said}");
         assert_eq!(server.ask("GET", "/.json?format=export&ns=other", ""), (200, whole.clone()), "{name}");
         assert_eq!(server.ask("DELETE", "/.json?ns=other", "").0, 200);
     }
@@ -139,24 +139,20 @@ fn an_import_that_breaks_off_leaves_what_was_there() {
     let mut damaged = zipped.clone();
     damaged[zipped.len() / 2] ^= 1;
     for (what, bytes, expected) in [
-        (
-            "no JSON",
-            &b"{\"a\": tru}"[..],
-            "the server has refused with 400: Invalid data; couldn't parse JSON",
-        ),
+        ("no JSON", &b"{\"a\": tru}"[..], "has refused with 400: Invalid data; couldn't parse JSON"),
         (
             "a key that cannot be",
             b"{\"a\": {\"b$\": 1}}",
-            "the server has refused with 400: Invalid data; couldn't parse key",
+            "has refused with 400: Invalid data; couldn't parse key",
         ),
-        ("nothing", b"", "the server has refused with 400: Error: No data supplied."),
-        ("half a text", half, "the server has refused with 400: "),
+        ("nothing", b"", "has refused with 400: Error: No data supplied."),
+        ("half a text", half, "has refused with 400: "),
         ("half of a compressed file", &zipped[..zipped.len() / 2], "` cannot be read: "),
         ("a damaged file", &damaged, "` cannot be read: "),
     ] {
         fs::write(&file, bytes).unwrap();
         let said = refusal(import(&server, "/").arg(&file));
-        assert!(said.contains(expected), "{what}: {said}");
+        assert!(said.contains(expected) && said.contains(file.to_str().unwrap()), "{what}: {said}");
         assert_eq!(server.ask("GET", "/.json", ""), (200, "{\"old\":true}".into()), "{what}");
     }
     assert!(
@@ -220,7 +216,26 @@ fn a_server_elsewhere_wants_a_credential_and_the_right_one() {
         hearth(&["serve", "--port", "0", "--memory", "--namespace", "default", "--admin-credential-file"]);
     let server = Running::of(command.arg(&secret));
     let file = folder.path().join("out.json");
-    assert!(refusal(export(&server, "/").arg(&file)).contains("the server has refused with 401: "));
+    let without = refusal(export(&server, "/").arg(&file));
+    assert!(
+        without.contains(
+            "has refused with 401: this server does not know the credential; no admin credential was given: `--admin-credential-file FILE`"
+        ),
+        "{without}"
+    );
+    let other = "another-secret-of-that-length";
+    assert!(
+        refusal(export(&server, "/").env("HEARTH_ADMIN_CREDENTIAL", other).arg(&file))
+            .contains("; it has another admin credential than the one that was given")
+    );
+    let unknown = refusal(
+        export(&server, "/")
+            .args(["--namespace", "nobody"])
+            .arg("--admin-credential-file")
+            .arg(&secret)
+            .arg(&file),
+    );
+    assert!(unknown.ends_with("; `--namespace NAME` names the database\n"), "{unknown}");
     assert!(!file.exists());
     done(export(&server, "/").arg("--admin-credential-file").arg(&secret).arg(&file));
     assert_eq!(fs::read_to_string(&file).unwrap(), "null");
@@ -230,7 +245,11 @@ fn a_server_elsewhere_wants_a_credential_and_the_right_one() {
         ("127.0.0.1:9000", "is not the address of a server"),
         ("ftp://127.0.0.1/", "it begins with neither `http://` nor `https://`"),
         ("http://127.0.0.1/?ns=x", "`--namespace NAME` names the database"),
-        ("http://127.0.0.1:1/", "the server cannot be asked: "),
+        (
+            "http://127.0.0.1:1/",
+            "the server at `http://127.0.0.1:1` cannot be asked: nothing listens there; is it running, and is the port \
+                right?",
+        ),
     ] {
         let said = refusal(hearth(&["export", url]).arg(folder.path().join("never")));
         assert!(said.contains(expected), "{url}: {said}");

@@ -121,7 +121,7 @@ fn a_folder_that_cannot_be_served_is_answered_with_a_sentence() {
             "cannot serve the folder `/nowhere/x`: No such file or directory (os error 2)".into(),
         ),
         ("dev", file, format!("cannot serve `{file}`: it is not a folder")),
-        ("serve", "/tmp", "unexpected argument '--public' found".into()),
+        ("serve", "/tmp", "unexpected argument '--public' found; it is an option of `hearth dev`".into()),
     ] {
         let command = [mode, "--memory", "--port", "0", "--public", option];
         let ended = Command::new(env!("CARGO_BIN_EXE_hearth")).args(command).output().expect("it runs");

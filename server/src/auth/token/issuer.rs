@@ -1,5 +1,7 @@
 //! Who makes tokens that are believed, and what rules see of them.
 
+use std::fmt;
+
 use super::claims::Claims;
 use super::jws::Jws;
 use super::{AHEAD_S_MAX, time_ms};
@@ -30,6 +32,18 @@ pub(crate) struct Issuer {
     /// Further members of `auth`, and the claims that they are.
     members: BTreeMap<String, String>,
     is_firebase: bool,
+}
+
+/// For people.
+impl fmt::Display for Issuer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, audience, is_firebase, .. } = self;
+        if *is_firebase {
+            write!(f, "the Firebase project {audience}")
+        } else {
+            write!(f, "{name} for {audience}")
+        }
+    }
 }
 
 impl Issuer {

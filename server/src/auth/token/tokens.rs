@@ -28,6 +28,17 @@ impl Tokens {
         self.issuers.is_empty() && self.secrets.is_empty()
     }
 
+    /// Whose are believed, for people.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let issuers = self.issuers.iter().map(Issuer::to_string);
+        let own = match self.secrets.len() {
+            0 => None,
+            1 => Some("a secret of its own".into()),
+            secrets => Some(format!("{secrets} secrets of its own")),
+        };
+        issuers.chain(own).collect()
+    }
+
     /// Who a token proves its bearer to be. May wait some seconds where an issuer has a new key.
     ///
     /// # Errors
