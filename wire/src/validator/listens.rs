@@ -98,6 +98,10 @@ impl Listens {
             ));
         };
         let tag = listener.tag;
+        // Until here the client was told what the listen that ran may be told; who asked again meanwhile has had nothing.
+        if let Some(listener) = self.find(at, tag) {
+            listener.pending.iter_mut().for_each(|pending| pending.had_data = false);
+        }
         self.end(at, tag);
         Ok(())
     }

@@ -177,6 +177,16 @@ fn first_data_come_before_the_ok_and_before_changes() {
         &[listen, r#"<! d {"p":"a","d":{"x":1},"t":1}"#, "<1 permission_denied null"],
         &["data at `/a` were pushed to a listen that is refused"],
     );
+    // Who listens and asks again is told news meanwhile, until both are over.
+    let (again, news) = (r#">2 q {"p":"a","h":""}"#, r#"<! d {"p":"a","d":1}"#);
+    let (refused, revoked) = ("<2 permission_denied null", r#"<! c {"p":"a"}"#);
+    let listening = [r#">1 q {"p":"a","h":""}"#, "<1 ok {}", again];
+    check(&[&listening[..], &[news, refused]].concat(), &[]);
+    check(&[&listening[..], &[news, revoked, refused]].concat(), &[]);
+    check(
+        &[&listening[..], &[revoked, news, refused]].concat(),
+        &["data at `/a` were pushed to a listen that is refused"],
+    );
 }
 
 #[test]
