@@ -101,6 +101,10 @@ impl Publisher {
         };
         let missing_index = self.published.door().missing_index(&at, &query);
         let begun = self.begin(now_ms, session, &at, query, tag);
+        // To its client a refusal ends what it listened to there, whatever the query of that was.
+        if begun.is_err() {
+            self.unlisten(session, &at, tag);
+        }
         let new = begun.as_ref().ok().copied();
         // A session that lags is shown this listener with all others.
         let push = new.filter(|_| !self.lags(session)).and_then(|id| self.first_push(id, known, held));

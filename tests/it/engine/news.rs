@@ -288,6 +288,29 @@ fn an_old_revocation_does_not_end_a_new_listener() {
 }
 
 #[test]
+fn who_asks_again_and_is_refused_listens_no_longer() {
+    let ordered =
+        |limit| Query { order: Order::Key(Range::ALL), window: Window::first(limit).expect("a limit") };
+    for (rule, first, again) in [
+        ("query.limitToFirst <= 1", (ordered(1), 0), (ordered(2), 0)),
+        ("now < 1700000001000", (ordered(1), 0), (ordered(1), 1_700_000_001_000)),
+    ] {
+        let mut stage = Stage::new(&rules(&json!({"a": {".read": rule}})), &json!({"a": {"b": 1}}));
+        for ((query, now_ms), told) in [
+            (first, vec![r#"/a {"b":1}"#, "listening"]),
+            (again, vec!["no `.read` rule between the root and `/a` allows this read"]),
+        ] {
+            stage.now_ms = now_ms;
+            stage.listen_to("a", query, 1);
+            stage.check(&told);
+        }
+        assert_eq!(stage.publisher.listeners_now(), 0, "{rule}");
+        stage.set("a/b", json!(2));
+        stage.check(&[]);
+    }
+}
+
+#[test]
 fn parts_may_be_applied_in_any_order_without_losing_a_priority() {
     for (parts, told) in [
         // `n` would be empty after the delete.
