@@ -12,6 +12,7 @@ use crate::own_rules::{Governed, Governing, OwnRules};
 use crate::parked::Parked;
 use crate::request::{Accepted, Act, Refusal, Request, SessionId, Verdict};
 use crate::revision::Revision;
+use crate::settings::Settings;
 use crate::turns::Turns;
 use hearth_rules::Rejected;
 use hearth_tree::{Change, Hash, Path, Query, Snapshot, Update, Write};
@@ -77,6 +78,11 @@ impl Committer {
     /// the database is closed.
     pub fn replay_rules(&mut self, own: OwnRules) {
         self.governing.replay(own);
+    }
+
+    /// Replays from the log that something else was set.
+    pub fn replay_settings(&mut self, settings: Settings) {
+        self.governing.replay_settings(settings);
     }
 
     /// To be called when all is replayed, before anything is decided. O(length of the text).
@@ -164,9 +170,13 @@ impl Committer {
     fn must_wait(&self, request: &Request) -> bool {
         match &request.act {
             Act::WriteIf { at, .. } => self.turns.must_wait(at, request.session),
-            Act::Write(_) | Act::Arm(_) | Act::Disarm(_) | Act::End | Act::Govern(_) | Act::Store { .. } => {
-                false
-            }
+            Act::Write(_)
+            | Act::Arm(_)
+            | Act::Disarm(_)
+            | Act::End
+            | Act::Govern(_)
+            | Act::Store { .. }
+            | Act::Set(_) => false,
         }
     }
 
@@ -211,6 +221,10 @@ impl Committer {
                 governed = self.governing.next(now_ms, rules);
                 (self.no_change(), None)
             }),
+            Act::Set(setting) => {
+                governed = self.governing.set(setting);
+                Ok((self.no_change(), None))
+            }
         };
         if let Some(governed) = &governed {
             self.governing.follow(governed.clone());

@@ -3,6 +3,7 @@
 use crate::commit::Commit;
 use crate::own_rules::{Governed, OwnRules};
 use crate::request::{Refusal, Verdict};
+use crate::settings::Settings;
 
 /// One database of a log. Never used for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +18,8 @@ pub enum Entry<'a> {
     Commit(DatabaseId, &'a Commit),
     /// From here on a database has other rules of its own.
     Rules(DatabaseId, &'a OwnRules),
+    /// From here on a database has other settings.
+    Settings(DatabaseId, &'a Settings),
 }
 
 /// Where entries are kept. Appending returns when they are on stable storage, in this order, all of them.
@@ -139,7 +142,7 @@ impl<L: Log> LogStep<L> {
                 match verdict.governed {
                     // What is the default is not kept, and so it holds all the same: readers are still served.
                     Some(Governed::ByDefault(_)) => {}
-                    Some(Governed::Own(..)) | None => {
+                    Some(Governed::Own(..) | Governed::Set(_)) | None => {
                         verdict.governed = None;
                         verdict.commit = None;
                         verdict.outcome = Err(refusal.clone());
@@ -174,6 +177,7 @@ impl Verdict {
     pub fn entries(&self, database: DatabaseId) -> impl Iterator<Item = Entry<'_>> {
         let own = match &self.governed {
             Some(Governed::Own(own, _)) => Some(Entry::Rules(database, own)),
+            Some(Governed::Set(settings)) => Some(Entry::Settings(database, settings)),
             Some(Governed::ByDefault(_)) | None => None,
         };
         self.commit.iter().map(move |commit| Entry::Commit(database, commit)).chain(own)

@@ -1,9 +1,10 @@
-//! Rules that belong to a database, and which rules decide in it.
+//! Rules that belong to a database, which rules decide in it, and what else was set with it.
 //!
 //! Why they are part of its history: who has deployed rules is told so, and relies on them from then on. Kept anywhere else
 //! they could be older or newer than the data beside them, or gone, and then what they forbid is allowed.
 
 use crate::door::Door;
+use crate::settings::{Setting, Settings};
 use hearth_rules::{Rejected, Ruleset};
 use std::sync::Arc;
 
@@ -26,21 +27,24 @@ pub enum Governed {
     ByDefault(Door),
     /// Rules of its own, and what they mean; nothing, where they are taken back.
     Own(OwnRules, Option<Arc<Ruleset>>),
+    /// Something else was set.
+    Set(Settings),
 }
 
-/// What decides in a database: its own rules, or the default where it has none.
+/// What decides in a database: its own rules, or the default where it has none; and its settings.
 #[derive(Clone, Debug)]
 pub struct Governing {
     default: Door,
     own: OwnRules,
     /// What the own rules mean. Closed until that is known, and where nobody can say it.
     own_door: Door,
+    settings: Settings,
 }
 
 impl Governing {
     /// Without rules of its own.
     pub fn by_default(default: Door) -> Self {
-        Self { default, own: OwnRules::default(), own_door: Door::Closed }
+        Self { default, own: OwnRules::default(), own_door: Door::Closed, settings: Settings::default() }
     }
 
     /// What stands between requests and the data.
@@ -56,6 +60,11 @@ impl Governing {
         &self.own
     }
 
+    /// What else was set.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Whether it has rules of its own that this program does not understand.
     pub const fn is_lost(&self) -> bool {
         self.own.text.is_some() && !matches!(self.own_door, Door::Rules(_))
@@ -65,6 +74,11 @@ impl Governing {
     pub(crate) fn replay(&mut self, own: OwnRules) {
         self.own = own;
         self.own_door = Door::Closed;
+    }
+
+    /// Other settings, as they were kept.
+    pub(crate) fn replay_settings(&mut self, settings: Settings) {
+        self.settings = settings;
     }
 
     /// Finds out what rules mean that were kept. Closed where they do not compile: nobody knows what they would forbid, and
@@ -84,6 +98,7 @@ impl Governing {
                 self.own = own;
                 self.own_door = rules.map_or(Door::Closed, Door::Rules);
             }
+            Governed::Set(settings) => self.settings = settings,
         }
     }
 
@@ -95,5 +110,10 @@ impl Governing {
         let text = rules.as_ref().map(|rules| rules.source().into());
         let own = OwnRules { version: self.own.version + 1, at_ms: now_ms, text };
         Some(Governed::Own(own, rules))
+    }
+
+    /// What follows when something is set; nothing, where it is like that already.
+    pub(crate) fn set(&self, setting: Setting) -> Option<Governed> {
+        self.settings.next(setting).map(Governed::Set)
     }
 }

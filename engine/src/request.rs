@@ -5,6 +5,7 @@ use crate::commit::Commit;
 use crate::door::{Denied, Door, Identity};
 use crate::own_rules::Governed;
 use crate::revision::Revision;
+use crate::settings::Setting;
 use hearth_rules::Ruleset;
 use hearth_tree::{Hash, Path, ResolveError, Snapshot, Write};
 use std::sync::Arc;
@@ -61,6 +62,8 @@ pub enum Act {
         /// Only if this is the version of its own rules ([`crate::OwnRules`]).
         if_version: Option<u64>,
     },
+    /// Something else of this database, and kept with it. Who may ask for that is not judged here.
+    Set(Setting),
 }
 
 /// What the committer has decided. What it says counts once it is durable and published.

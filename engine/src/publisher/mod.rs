@@ -19,6 +19,7 @@ use crate::indexes::Indexes;
 use crate::log::Durable;
 use crate::onlooker::Onlooker;
 use crate::outdated::Outdated;
+use crate::own_rules::Governed;
 use crate::path_map::PathMap;
 use crate::published::Published;
 use crate::request::{SessionId, Ticket, Verdict};
@@ -186,11 +187,17 @@ impl Publisher {
                 outboxes.show(&self.published);
             }
             if let Some(governed) = verdict.governed {
+                let judges = match governed {
+                    Governed::ByDefault(_) | Governed::Own(..) => true,
+                    Governed::Set(_) => false,
+                };
                 let mut published = Published::clone(&self.published);
                 published.governing.follow(governed);
                 self.published = Arc::new(published);
                 outboxes.show(&self.published);
-                self.unjudged = self.listeners.keys().copied().collect();
+                if judges {
+                    self.unjudged = self.listeners.keys().copied().collect();
+                }
             }
             if let Some(ticket) = verdict.ticket {
                 let answer = Item::Answer(Answer::Write(ticket, verdict.outcome));

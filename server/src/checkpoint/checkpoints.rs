@@ -165,6 +165,7 @@ fn restored(loaded: &Loaded) -> Restored {
             tree: database.tree.clone(),
             armed: record.armed.clone(),
             own_rules: record.own_rules.clone(),
+            settings: record.settings.clone(),
         };
         (id, captured)
     });

@@ -5,10 +5,10 @@ use super::entry::{self, Unsealed, VERSION};
 use super::load::Damage;
 use super::writer::Captured;
 use crate::log::codec::{
-    DecodeError, Source, put_count, put_identity, put_own_rules, put_path, put_text, put_varint, put_write,
-    take_identity, take_own_rules, take_path, take_write,
+    DecodeError, Source, put_count, put_identity, put_own_rules, put_path, put_settings, put_text,
+    put_varint, put_write, take_identity, take_own_rules, take_path, take_settings, take_write,
 };
-use hearth_engine::{Armed, DatabaseId, OwnRules, Revision, SessionId};
+use hearth_engine::{Armed, DatabaseId, OwnRules, Revision, SessionId, Settings};
 use hearth_tree::Write;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ pub(super) struct Record {
     pub(super) revision: Revision,
     pub(super) armed: BTreeMap<SessionId, Arc<Armed>>,
     pub(super) own_rules: OwnRules,
+    pub(super) settings: Settings,
     /// In the order of their places.
     pub(super) chunks: Vec<ChunkRef>,
 }
@@ -37,7 +38,7 @@ pub(super) fn seal(
     captured: &Captured,
     chunks: &[ChunkRef],
 ) -> (Vec<u8>, Vec<u8>, RecordRef) {
-    let Captured { name, revision, tree: _, armed, own_rules } = captured;
+    let Captured { name, revision, tree: _, armed, own_rules, settings } = captured;
     let key = entry::database_key(database, generation);
     let mut bytes = vec![VERSION];
     put_text(&mut bytes, name);
@@ -62,6 +63,7 @@ pub(super) fn seal(
         bytes.extend_from_slice(&chunk.crc.to_le_bytes());
     }
     put_own_rules(&mut bytes, own_rules);
+    put_settings(&mut bytes, settings);
     let (value, crc) = entry::seal(&key, bytes);
     (key, value, RecordRef { generation, crc })
 }
@@ -84,8 +86,10 @@ pub(super) fn read(key: &[u8], value: &[u8], reference: RecordRef) -> Result<Rec
     }
     // Until version 2 there were none.
     let own_rules = if version < 2 { OwnRules::default() } else { take_own_rules(&mut source)? };
+    // And until version 3 nothing else was set.
+    let settings = if version < 3 { Settings::default() } else { take_settings(&mut source)? };
     source.end()?;
-    Ok(Record { name, revision, armed, own_rules, chunks })
+    Ok(Record { name, revision, armed, own_rules, settings, chunks })
 }
 
 fn take_armed(source: &mut Source<'_>) -> Result<(SessionId, Arc<Armed>), DecodeError> {

@@ -14,8 +14,9 @@ use super::load::Damage;
 use hearth_engine::DatabaseId;
 use hearth_tree::Key;
 
-/// Of the format; a program reads the versions that it knows, and writes the newest. In version 1 databases have no rules.
-pub(super) const VERSION: u8 = 2;
+/// Of the format; a program reads the versions that it knows, and writes the newest. In version 1 databases have no rules,
+/// and up to version 2 no settings.
+pub(super) const VERSION: u8 = 3;
 /// The oldest that is read.
 pub(super) const VERSION_MIN: u8 = 1;
 

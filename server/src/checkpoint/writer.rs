@@ -8,7 +8,7 @@ use super::manifest::Manifest;
 use super::rewrite::{Rewritten, rewrite};
 use super::store::{Batch, Store, StoreError};
 use crate::log::{LogId, Position};
-use hearth_engine::{Armed, Committer, DatabaseId, OwnRules, Revision, SessionId};
+use hearth_engine::{Armed, Committer, DatabaseId, OwnRules, Revision, SessionId, Settings};
 use hearth_tree::{Change, Snapshot};
 use std::collections::{BTreeMap, HashSet};
 use std::mem;
@@ -30,14 +30,16 @@ pub(crate) struct Captured {
     pub(crate) tree: Snapshot,
     pub(crate) armed: BTreeMap<SessionId, Arc<Armed>>,
     pub(crate) own_rules: OwnRules,
+    pub(crate) settings: Settings,
 }
 
 impl Captured {
     /// What a committer has decided. To be kept only when that is durable.
     pub(crate) fn of(name: &str, committer: &Committer) -> Self {
         let (revision, tree) = (committer.revision(), committer.tree().clone());
-        let (armed, own_rules) = (committer.armed().clone(), committer.governing().own().clone());
-        Self { name: name.into(), revision, tree, armed, own_rules }
+        let (armed, governing) = (committer.armed().clone(), committer.governing());
+        let (own_rules, settings) = (governing.own().clone(), governing.settings().clone());
+        Self { name: name.into(), revision, tree, armed, own_rules, settings }
     }
 }
 
@@ -54,8 +56,8 @@ pub(crate) struct Written {
 /// A database as the newest checkpoint has it.
 struct Held {
     revision: Revision,
-    /// Of its own rules, which change without a revision.
-    rules_version: u64,
+    /// Of its own rules and of its settings, which change without a revision.
+    versions: (u64, u64),
     tree: Snapshot,
     reference: RecordRef,
     chunks: Vec<ChunkRef>,
@@ -63,8 +65,9 @@ struct Held {
 
 impl Held {
     /// Whether nothing has changed since.
-    const fn is(&self, now: &Captured) -> bool {
-        self.revision.get() == now.revision.get() && self.rules_version == now.own_rules.version
+    fn is(&self, now: &Captured) -> bool {
+        let versions = (now.own_rules.version, now.settings.version);
+        self.revision == now.revision && self.versions == versions
     }
 }
 
@@ -105,9 +108,9 @@ impl Writer {
             writer.newest = Some(manifest.position);
             let held = databases.into_iter().map(|(id, loaded)| {
                 let LoadedDatabase { reference, record, tree } = loaded;
-                let rules_version = record.own_rules.version;
+                let versions = (record.own_rules.version, record.settings.version);
                 let held =
-                    Held { revision: record.revision, rules_version, tree, reference, chunks: record.chunks };
+                    Held { revision: record.revision, versions, tree, reference, chunks: record.chunks };
                 (id, Arc::new(held))
             });
             writer.held = held.collect();
@@ -327,8 +330,8 @@ impl Batches<'_> {
         superseded.extend(before.map(|before| entry::database_key(id, before.reference.generation)));
         let (key, value, reference) = database::seal(id, generation, &now, &chunks);
         self.put(key, value)?;
-        let rules_version = now.own_rules.version;
-        Ok(Held { revision: now.revision, rules_version, tree: now.tree, reference, chunks })
+        let versions = (now.own_rules.version, now.settings.version);
+        Ok(Held { revision: now.revision, versions, tree: now.tree, reference, chunks })
     }
 
     fn finish(mut self) -> Result<Written, StoreError> {

@@ -4,11 +4,12 @@
 //! is after some kinds or some databases can step over the rest.
 
 use super::codec::{
-    DecodeError, Source, put_change, put_identity, put_integer, put_own_rules, put_path, put_text,
-    put_varint, put_write, take_change, take_identity, take_own_rules, take_path, take_write,
+    DecodeError, Source, put_change, put_identity, put_integer, put_own_rules, put_path, put_settings,
+    put_text, put_varint, put_write, take_change, take_identity, take_own_rules, take_path, take_settings,
+    take_write,
 };
 use super::staging::PartFile;
-use hearth_engine::{Arming, ArmingStep, Commit, DatabaseId, Entry, OwnRules, Revision, SessionId};
+use hearth_engine::{Arming, ArmingStep, Commit, DatabaseId, Entry, OwnRules, Revision, SessionId, Settings};
 use hearth_tree::Write;
 
 /// Something that happened.
@@ -28,6 +29,8 @@ pub(crate) enum Record {
     Written { database: DatabaseId, revision: Revision, resolved: Resolved, write: Write },
     /// From here on a database has other rules of its own.
     Rules { database: DatabaseId, own: OwnRules },
+    /// From here on a database has other settings.
+    Settings { database: DatabaseId, settings: Settings },
 }
 
 /// How a write that is kept as it was asked for became a change.
@@ -49,6 +52,7 @@ const RULES: u8 = 6;
 const STAGED: u8 = 7;
 /// A commit whose write stands in a file of its own.
 const WRITTEN: u8 = 8;
+const SETTINGS: u8 = 9;
 
 const NO_ARMING: u8 = 1;
 const ARM: u8 = 2;
@@ -91,6 +95,10 @@ pub(super) fn put_entry(into: &mut Vec<u8>, entry: &Entry<'_>) -> Result<(), Too
         Entry::Rules(database, own) => put(into, RULES, |into| {
             put_varint(into, database.0);
             put_own_rules(into, own);
+        }),
+        Entry::Settings(database, settings) => put(into, SETTINGS, |into| {
+            put_varint(into, database.0);
+            put_settings(into, settings);
         }),
     }
 }
@@ -227,6 +235,10 @@ impl Record {
             RULES => {
                 let database = DatabaseId(body.varint("a database")?);
                 Ok(Self::Rules { database, own: take_own_rules(body)? })
+            }
+            SETTINGS => {
+                let database = DatabaseId(body.varint("a database")?);
+                Ok(Self::Settings { database, settings: take_settings(body)? })
             }
             byte => Err(DecodeError::Kind { what: "a record", byte }),
         }

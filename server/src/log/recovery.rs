@@ -89,6 +89,8 @@ pub(crate) enum Mistake {
     Resolved { name: String, revision: u64, edits: u64, comes_to: String },
     #[error("version {found} of the rules of `{name}` after version {before}")]
     Rules { name: String, before: u64, found: u64 },
+    #[error("version {found} of the settings of `{name}` after version {before}")]
+    Settings { name: String, before: u64, found: u64 },
 }
 
 /// Why the records of a group cannot be read.
@@ -404,7 +406,8 @@ impl<F: Files, S: FnMut(Record) -> Result<(), Mistake>> Reader<'_, F, S> {
                 | Record::Made { .. }
                 | Record::Commit { .. }
                 | Record::Written { .. }
-                | Record::Rules { .. }) => {
+                | Record::Rules { .. }
+                | Record::Settings { .. }) => {
                     if is_shown {
                         (self.see)(record)?;
                     }

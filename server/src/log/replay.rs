@@ -95,6 +95,16 @@ impl Replay {
                 }
                 committer.replay_rules(own);
             }
+            Record::Settings { database, settings } => {
+                let kept = self.databases.get_mut(&database);
+                let Kept { name, committer } = kept.ok_or(Mistake::Unknown { database: database.0 })?;
+                let before = committer.governing().settings().version;
+                if before.checked_add(1) != Some(settings.version) {
+                    let (name, found) = (name.clone(), settings.version);
+                    return Err(Mistake::Settings { name, before, found });
+                }
+                committer.replay_settings(settings);
+            }
         }
         Ok(())
     }
@@ -167,9 +177,10 @@ impl Replay {
 impl Kept {
     /// As a checkpoint has it.
     pub(crate) fn new(captured: Captured, door: Door) -> Self {
-        let Captured { name, revision, tree, armed, own_rules } = captured;
+        let Captured { name, revision, tree, armed, own_rules, settings } = captured;
         let mut committer = Committer::resume(Governing::by_default(door), revision, tree, armed);
         committer.replay_rules(own_rules);
+        committer.replay_settings(settings);
         Self { name, committer }
     }
 

@@ -18,9 +18,9 @@
 
 use super::group::Position;
 
-/// Of the format; a program reads the versions that it knows, and writes the newest. Version 1 has no rules, and up to version
-/// 2 nodes stand in files beside the log and not whole writes.
-pub(super) const VERSION: u32 = 3;
+/// Of the format; a program reads the versions that it knows, and writes the newest. Version 1 has no rules, up to version
+/// 2 nodes stand in files beside the log and not whole writes, and up to version 3 there are no settings.
+pub(super) const VERSION: u32 = 4;
 /// The oldest that is read.
 pub(super) const VERSION_MIN: u32 = 1;
 /// What precedes the first group: a sector, which is written once and never again.

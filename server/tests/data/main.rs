@@ -222,7 +222,7 @@ fn data_that_cannot_be_used_are_refused_in_a_sentence() {
     check("the data in `DIR` cannot be used: the files of the log are missing from `log`");
     fs::write(data.join("format"), "hearth data 9\nlog 0\n").unwrap();
     check(
-        "the data in `DIR` cannot be used: `format` says `hearth data 9`, and this program knows `hearth data 1` to `hearth data 3`",
+        "the data in `DIR` cannot be used: `format` says `hearth data 9`, and this program knows `hearth data 1` to `hearth data 4`",
     );
 
     fs::remove_dir_all(&data).unwrap();

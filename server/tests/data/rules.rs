@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use tokio_tungstenite::tungstenite::{self, Message};
 
+const SIZE: &str = "/.settings/defaultWriteSizeLimit.json?ns=set&access_token=owner";
+const TRIGGERS: &str = "/.settings/strictTriggerValidation.json?ns=set&access_token=owner";
 const RULES: &str =
     "{\n  // mine\n  \"rules\": {\"board\": {\".read\": true}, \".write\": \"auth != null\"},\n}\n";
 const OTHERS: &str = "{\"rules\": {\"secret\": {\".read\": true}}}";
@@ -65,6 +67,9 @@ fn stored_rules_stand_after_every_restart() {
         put(&server, "ruled", RULES);
         // In one there is nothing but rules.
         put(&server, "empty", RULES);
+        // And in one nothing but a setting.
+        assert_eq!(server.ask("PUT", SIZE, "\"small\""), (200, "{\"status\":\"ok\"}".into()), "{case}");
+        server.says("hearth: defaultWriteSizeLimit of database `set` is small from now on\n");
         stands(&server, "ruled", &case);
         server.says("hearth: database `ruled` uses its stored rules from now on, version 1\n");
         if has_checkpoint {
@@ -85,6 +90,9 @@ fn stored_rules_stand_after_every_restart() {
             server.says(&format!("database `{database}` uses its stored rules, version 1 of 20"));
             stands(&server, database, &case);
         }
+        assert_eq!(server.ask("GET", SIZE, ""), (200, "\"small\"".into()), "{case}");
+        assert_eq!(server.ask("GET", TRIGGERS, ""), (200, "{\"value\":true}".into()), "{case}");
+        assert_eq!(server.ask("PUT", TRIGGERS, "false").0, 200, "{case}");
         // Nothing of this is another's.
         assert_eq!(server.ask("GET", "/secret.json?ns=other", "").0, 200, "{case}");
         // What is refused changes nothing, and what is only tried leaves nothing behind.
@@ -99,6 +107,8 @@ fn stored_rules_stand_after_every_restart() {
         let mut server = start(second);
         server.says("database `ruled` uses its stored rules, version 3 of 20");
         server.says("database `empty` uses its stored rules, version 2 of 20");
+        assert_eq!(server.ask("GET", SIZE, ""), (200, "\"small\"".into()), "{case}");
+        assert_eq!(server.ask("GET", TRIGGERS, ""), (200, "{\"value\":false}".into()), "{case}");
         stands(&server, "ruled", &case);
         assert_eq!(server.ask("GET", &rules_of("empty"), ""), (200, OTHERS.into()), "{case}");
         assert_eq!(server.ask("DELETE", &rules_of("ruled"), "").0, 200, "{case}");
@@ -201,16 +211,16 @@ fn data_of_an_older_version_become_those_of_the_newest() {
     server.kill();
     let format = folder.path().join("format");
     let newest = std::fs::read_to_string(&format).unwrap();
-    std::fs::write(&format, newest.replace("hearth data 3", "hearth data 1")).unwrap();
+    std::fs::write(&format, newest.replace("hearth data 4", "hearth data 1")).unwrap();
     let server = Running::on(&folder);
     assert_eq!(server.ask("GET", "/a.json", ""), (200, "1".into()));
     server.kill();
     assert_eq!(std::fs::read_to_string(&format).unwrap(), newest);
-    std::fs::write(&format, newest.replace("hearth data 3", "hearth data 4")).unwrap();
+    std::fs::write(&format, newest.replace("hearth data 4", "hearth data 5")).unwrap();
     let (code, _, said) = run(hearth(&["dev", "--port", "0"]).arg("--data").arg(folder.path()));
     assert_eq!(code, Some(2));
     assert!(
-        said.contains("`format` says `hearth data 4`, and this program knows `hearth data 1` to"),
+        said.contains("`format` says `hearth data 5`, and this program knows `hearth data 1` to"),
         "{said}"
     );
 }

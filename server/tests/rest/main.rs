@@ -10,6 +10,7 @@ mod reported;
 mod reported_rules;
 mod rules;
 mod server;
+mod settings;
 mod streams;
 
 use case::Case;

@@ -34,6 +34,7 @@ impl Thing {
     fn of_entry(entry: Entry<'_>) -> Option<Self> {
         match entry {
             Entry::Made(..) => None,
+            Entry::Settings(..) => unreachable!("nobody in this world sets anything"),
             Entry::Commit(_, commit) => Some(Self::Commit(commit.clone())),
             Entry::Rules(_, own) => Some(Self::Rules(own.clone())),
         }

@@ -17,7 +17,9 @@ use super::store::Store;
 use super::walk::Item;
 use super::writer::{Capture, Captured, Writer};
 use crate::log::{LogId, Position};
-use hearth_engine::{Armed, DatabaseId, Identity, OwnRules, Revision, SessionId};
+use hearth_engine::{
+    Armed, DatabaseId, DefaultWriteSize, Identity, OwnRules, Revision, SessionId, Settings, StrictTriggers,
+};
 use hearth_tree::{
     Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue,
     Snapshot, Text, To, Update, Write,
@@ -145,9 +147,21 @@ impl Databases {
             let armed = armed(*revision);
             let (name, tree) = (format!("database-{}", id.0), tree.clone());
             let (revision, own_rules) = (Revision::new(*revision), own.clone());
-            (id, Captured { name, revision, tree, armed, own_rules })
+            let settings = settings(own.version);
+            (id, Captured { name, revision, tree, armed, own_rules, settings })
         };
         Capture { starts: 3, databases: self.0.iter().map(captured).collect() }
+    }
+}
+
+/// What else is set with rules of that version.
+fn settings(version: u64) -> Settings {
+    let sizes = [DefaultWriteSize::Large, DefaultWriteSize::Small, DefaultWriteSize::Unlimited];
+    let triggers = [StrictTriggers::On, StrictTriggers::Off];
+    Settings {
+        version,
+        default_write_size: sizes[(version % 3) as usize],
+        strict_triggers: triggers[(version % 2) as usize],
     }
 }
 
@@ -187,6 +201,7 @@ fn is(loaded: &Loaded, databases: &Databases) -> bool {
                 && loaded.record.name == expected.name
                 && loaded.record.revision == expected.revision
                 && loaded.record.own_rules == expected.own_rules
+                && loaded.record.settings == expected.settings
                 && updates(&loaded.record.armed) == updates(&expected.armed)
                 && leaves(&loaded.tree) == leaves(&expected.tree)
         })

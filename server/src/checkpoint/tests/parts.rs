@@ -6,7 +6,7 @@ use super::super::growth::{Growth, Read};
 use super::super::load::Damage;
 use super::super::walk::Walk;
 use super::{Act, Databases, arb_node, arb_path, number, owned, path};
-use hearth_engine::{DatabaseId, OwnRules};
+use hearth_engine::{DatabaseId, OwnRules, Settings};
 use hearth_tree::{Node, Number, Path, Priority};
 use proptest::prelude::*;
 
@@ -79,16 +79,25 @@ fn a_database_of_version_1_has_no_rules() {
     };
     let captured = databases.capture().databases.remove(&DatabaseId(1)).unwrap();
     let (key, value, _) = database::seal(DatabaseId(1), 7, &captured, &[]);
-    // What version 2 has added: version 0, time 0, nothing stored.
+    // What version 3 has added: version 0, large, strict. And version 2: version 0, time 0, nothing stored.
     let (sealed, _) = value.split_last_chunk::<4>().unwrap();
-    let mut body = sealed.strip_suffix(&[0, 0, 1]).expect("the rules stand last").to_vec();
-    for (version, expected) in [(1, None), (2, Some("ends in the middle of")), (3, Some("of version 3"))] {
+    let with_rules = sealed.strip_suffix(&[0, 3, 1]).expect("the settings stand last");
+    let bare = with_rules.strip_suffix(&[0, 0, 1]).expect("the rules stand before them");
+    for (version, body, expected) in [
+        (1, bare, None),
+        (2, bare, Some("ends in the middle of")),
+        (2, with_rules, None),
+        (3, with_rules, Some("ends in the middle of")),
+        (4, sealed, Some("of version 4")),
+    ] {
+        let mut body = body.to_vec();
         body[0] = version;
         let (value, crc) = seal(&key, body.clone());
         let read = database::read(&key, &value, database::RecordRef { generation: 7, crc });
         match (read, expected) {
             (Ok(record), None) => {
                 assert_eq!((record.name.as_str(), record.own_rules), ("database-1", OwnRules::default()));
+                assert_eq!(record.settings, Settings::default());
             }
             (Err(damage), Some(expected)) => assert!(damage.to_string().contains(expected), "{damage}"),
             (read, expected) => panic!("version {version}: {read:?}, not {expected:?}"),

@@ -14,6 +14,7 @@ mod change;
 mod claim;
 mod node;
 mod rules;
+mod settings;
 mod write;
 
 pub(crate) use bytes::{Source, put_count, put_integer, put_text, put_varint};
@@ -22,6 +23,7 @@ pub(crate) use change::{put_path, take_path};
 pub(crate) use claim::{put_identity, take_identity};
 pub(crate) use node::{put_key, put_node, put_priority, take_key, take_node, take_priority};
 pub(crate) use rules::{put_own_rules, take_own_rules};
+pub(crate) use settings::{put_settings, take_settings};
 pub(crate) use write::{put_write, put_write_in_pieces, take_write};
 
 use hearth_tree::{Conflict, DEPTH_MAX, KeyError, NotFinite, TextTooLong, WriteError};

@@ -41,7 +41,8 @@ fn shown(disk: &Disk, position: Position) -> Result<Vec<u64>, String> {
             | Record::Stopped
             | Record::Sealed
             | Record::Made { .. }
-            | Record::Rules { .. } => {
+            | Record::Rules { .. }
+            | Record::Settings { .. } => {
                 return Err(Mistake::Decode(DecodeError::Empty));
             }
         }

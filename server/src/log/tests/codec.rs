@@ -3,7 +3,10 @@
 use super::super::codec::{DecodeError, Source, put_varint};
 use super::super::record::{Record, put_entry};
 use super::DATABASE;
-use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, OwnRules, Revision, SessionId};
+use hearth_engine::{
+    Arming, ArmingStep, Commit, DefaultWriteSize, Entry, Identity, OwnRules, Revision, SessionId, Settings,
+    StrictTriggers,
+};
 use hearth_rules::Claim;
 use hearth_tree::{
     Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue, Text,
@@ -153,6 +156,21 @@ fn own_rules() -> impl Strategy<Value = OwnRules> {
     })
 }
 
+fn settings() -> impl Strategy<Value = Settings> {
+    let size = prop_oneof![
+        Just(DefaultWriteSize::Small),
+        Just(DefaultWriteSize::Medium),
+        Just(DefaultWriteSize::Large),
+        Just(DefaultWriteSize::Unlimited),
+    ];
+    let triggers = prop_oneof![Just(StrictTriggers::On), Just(StrictTriggers::Off)];
+    (any::<u64>(), size, triggers).prop_map(|(version, default_write_size, strict_triggers)| Settings {
+        version,
+        default_write_size,
+        strict_triggers,
+    })
+}
+
 fn encoded(commit: &Commit) -> Vec<u8> {
     encoded_entry(&Entry::Commit(DATABASE, commit))
 }
@@ -193,7 +211,19 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_strange_to_be_refused(bytes in vec(any::<u8>(), 0..200), kind in 0_u8..8) {
+    fn settings_are_read_as_they_were_written(
+        settings in settings(), at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = encoded_entry(&Entry::Settings(DATABASE, &settings));
+        prop_assert_eq!(decoded(&bytes), Ok(Record::Settings { database: DATABASE, settings }));
+        prop_assert!(decoded(&bytes[..cut.index(bytes.len())]).is_err());
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        drop(decoded(&bytes));
+    }
+
+    #[test]
+    fn no_bytes_are_too_strange_to_be_refused(bytes in vec(any::<u8>(), 0..200), kind in 0_u8..11) {
         drop(decoded(&bytes));
         // As the body of each kind of record.
         let mut record = u32::try_from(bytes.len()).unwrap().to_le_bytes().to_vec();

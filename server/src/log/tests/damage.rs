@@ -180,9 +180,9 @@ fn what_is_missing_or_foreign_is_named() {
         ),
         (Box::new(put(first, Vec::new())), format!("`log/{first}` cannot be used")),
         (
-            Box::new(put(first, changed(8, 4))),
+            Box::new(put(first, changed(8, 5))),
             format!(
-                "`log/{first}` cannot be used: it is of version 4 of the format, and this program reads versions 1 to 3"
+                "`log/{first}` cannot be used: it is of version 5 of the format, and this program reads versions 1 to 4"
             ),
         ),
         (Box::new(put(first, other)), format!("`log/{first}` belongs to other data")),

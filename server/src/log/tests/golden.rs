@@ -9,7 +9,10 @@ use super::super::segment_log::{SegmentLog, Sizes};
 use super::disk::Disk;
 use super::{DATABASE, ID, NOW_MS, commit, large_commit, own_rules, stage};
 use crate::log::files::Files;
-use hearth_engine::{Arming, ArmingStep, Commit, Entry, Identity, Log, OwnRules, Revision, SessionId};
+use hearth_engine::{
+    Arming, ArmingStep, Commit, DefaultWriteSize, Entry, Identity, Log, OwnRules, Revision, SessionId,
+    Settings, StrictTriggers,
+};
 use hearth_rules::Claim;
 use hearth_tree::{
     Assignment, Change, Draft, Edit, Key, Node, Number, Path, Pending, Priority, Scalar, ServerValue,
@@ -23,8 +26,10 @@ use std::sync::Arc;
 const GOLDEN_1: &str = include_str!("golden-1.txt");
 /// What version 2 wrote: large nodes in files of their own, and not whole writes.
 const GOLDEN_2: &str = include_str!("golden-2.txt");
-/// What is written now.
+/// What version 3 wrote: no settings.
 const GOLDEN_3: &str = include_str!("golden-3.txt");
+/// What is written now.
+const GOLDEN_4: &str = include_str!("golden-4.txt");
 
 fn path(text: &str) -> Path {
     Path::parse(text).unwrap()
@@ -110,6 +115,21 @@ fn rules() -> [OwnRules; 2] {
     [stored, taken_back]
 }
 
+/// Every setting there is.
+fn settings() -> [Settings; 4] {
+    [
+        (DefaultWriteSize::Small, StrictTriggers::On),
+        (DefaultWriteSize::Medium, StrictTriggers::Off),
+        (DefaultWriteSize::Large, StrictTriggers::Off),
+        (DefaultWriteSize::Unlimited, StrictTriggers::On),
+    ]
+    .map(|(default_write_size, strict_triggers)| Settings {
+        version: 7,
+        default_write_size,
+        strict_triggers,
+    })
+}
+
 /// 32 bytes a line, without the zeros that follow.
 fn dump(bytes: &[u8]) -> String {
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -122,7 +142,7 @@ fn dump(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_bytes_are_those_of_version_3() {
+fn the_bytes_are_those_of_version_4() {
     let disk = Disk::new(0);
     let sizes = Sizes { segment_bytes_min: 4_096, ..Sizes::DEFAULT };
     let mut log = SegmentLog::begin(disk.clone(), ID, sizes).unwrap();
@@ -132,11 +152,13 @@ fn the_bytes_are_those_of_version_3() {
     group.extend(commits.iter().map(|commit| Entry::Commit(DATABASE, commit)));
     let rules = rules();
     group.extend(rules.iter().map(|own| Entry::Rules(DATABASE, own)));
+    let settings = settings();
+    group.extend(settings.iter().map(|settings| Entry::Settings(DATABASE, settings)));
     log.append(&group).unwrap();
     log.end().unwrap();
     let name = disk.names().unwrap().pop().unwrap();
     let found = dump(&disk.bytes(&name));
-    assert!(found == GOLDEN_3, "the format has changed; this is what is written now:\n{found}");
+    assert!(found == GOLDEN_4, "the format has changed; this is what is written now:\n{found}");
 }
 
 #[test]
@@ -144,7 +166,9 @@ fn what_each_version_has_written_is_read() {
     let rules = rules().into_iter().map(|own| Record::Rules { database: DATABASE, own });
     check(GOLDEN_1, []);
     check(GOLDEN_2, rules.clone());
-    check(GOLDEN_3, rules);
+    check(GOLDEN_3, rules.clone());
+    let settings = settings().into_iter().map(|settings| Record::Settings { database: DATABASE, settings });
+    check(GOLDEN_4, rules.chain(settings));
 }
 
 fn check(golden: &str, rules: impl IntoIterator<Item = Record>) {

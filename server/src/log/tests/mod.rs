@@ -66,6 +66,7 @@ impl Thing {
             | Record::Stopped
             | Record::Sealed
             | Record::Made { .. }
+            | Record::Settings { .. }
             | Record::Commit { .. }
             | Record::Written { .. }) => commit_of(record, &Snapshot::default()).map(Self::Commit),
         }
@@ -103,7 +104,8 @@ fn commit_of(record: Record, before: &Snapshot) -> Option<Commit> {
         | Record::Stopped
         | Record::Sealed
         | Record::Made { .. }
-        | Record::Rules { .. } => None,
+        | Record::Rules { .. }
+        | Record::Settings { .. } => None,
     }
 }
 

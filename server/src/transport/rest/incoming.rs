@@ -7,6 +7,7 @@
 use super::apart;
 use super::refused::Refused;
 use super::write::{Plan, Told, nodes_max, place_of};
+use super::write_size::WriteSize;
 use crate::transport::{BodyShare, NoRoom};
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_LENGTH;
@@ -162,7 +163,12 @@ impl Arriving {
 
     /// Reads it as it comes, into what is to be written. Where that cannot be, the rest is passed over: clients that still
     /// send do not look for an answer.
-    pub(super) async fn plan(&mut self, mut reading: Reading, begun: Vec<u8>) -> Result<Plan, Refused> {
+    pub(super) async fn plan(
+        &mut self,
+        mut reading: Reading,
+        begun: Vec<u8>,
+        size: WriteSize,
+    ) -> Result<Plan, Refused> {
         let mut batch = Bytes::from(begun);
         let mut weight = 0_usize;
         loop {
@@ -181,7 +187,13 @@ impl Arriving {
                 return Err(full.into());
             }
             let nodes_max = self.nodes_max();
-            match apart(move || reading.feed(nodes_max, &text)).await {
+            let bytes = self.bytes;
+            let fed = apart(move || {
+                let fed = reading.feed(nodes_max, &text)?;
+                size.check(bytes, fed.nodes_read())?;
+                Ok(fed)
+            });
+            match fed.await {
                 Ok(fed) => {
                     reading = fed;
                     let made = reading.nodes_read().saturating_mul(2 * NODE_BYTES);

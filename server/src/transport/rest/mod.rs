@@ -20,10 +20,12 @@ mod place;
 mod query;
 mod read;
 mod refused;
+mod rules;
 mod settings;
 mod stream;
 mod timeout;
 mod write;
+mod write_size;
 
 use super::Server;
 use super::peer::Peer;

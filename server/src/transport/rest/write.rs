@@ -6,6 +6,7 @@ use super::exchange::{Done, Exchange};
 use super::incoming::{Arriving, BODY_BYTES_MAX, Begun, IMPORT_BYTES_MAX, Reading};
 use super::read::{is_quick, leaf};
 use super::refused::Refused;
+use super::write_size::WriteSize;
 use super::{Asked, Server, apart};
 use crate::auth::CredentialError;
 use crate::clock::now_ms;
@@ -58,9 +59,11 @@ pub(super) async fn answer(
     body: Body,
 ) -> Result<Response, Refused> {
     check(method, asked)?;
+    let size = WriteSize::parse(asked)?;
     let database = server.databases.find(&asked.namespace).await?;
     let limiter = server.databases.limiter();
     // What is refused anyway need not be received.
+    let size = size.unwrap_or_else(|| WriteSize::by_default(database.published().governing.settings()));
     limiter.forecast(&asked.who(&database), &asked.target.path)?;
     let mut body_bytes = 0;
     // The room is held until the request is answered: its tree is there as long.
@@ -70,7 +73,7 @@ pub(super) async fn answer(
             (Plan { write: write.clone(), told: Told::Nothing }, write, None)
         }
         Method::Put | Method::Patch | Method::Post => {
-            let mut arriving = Arriving::new(&asked.headers, body, body_bytes_max(asked)?)?;
+            let mut arriving = Arriving::new(&asked.headers, body, body_bytes_max(asked, size))?;
             if asked.identity != Identity::Admin {
                 arriving = arriving.within(server.databases.bodies().share(Coming::Body));
             }
@@ -88,7 +91,7 @@ pub(super) async fn answer(
                         Method::Patch => Reading::update(target.path),
                         Method::Put | Method::Post | Method::Delete => Reading::value(target, child)?,
                     };
-                    let plan = arriving.plan(reading, begun).await?;
+                    let plan = arriving.plan(reading, begun, size).await?;
                     body_bytes = arriving.bytes();
                     plan
                 }
@@ -96,12 +99,12 @@ pub(super) async fn answer(
                     let body = arriving.whole(begun).await?;
                     arriving.make_room(&body)?;
                     body_bytes = body.len();
-                    apart(move || plan(method, target, child, &body)).await?
+                    apart(move || plan(method, target, child, &body, size)).await?
                 }
                 Begun::Whole(body) => {
                     arriving.make_room(&body)?;
                     body_bytes = body.len();
-                    let plan = move || plan(method, target, child, &body);
+                    let plan = move || plan(method, target, child, &body, size);
                     if body_bytes <= BODY_BYTES_QUICK { plan()? } else { apart(plan).await? }
                 }
             };
@@ -183,10 +186,9 @@ pub(super) async fn answer(
 }
 
 /// How long a body may be.
-fn body_bytes_max(asked: &Asked) -> Result<usize, Refused> {
-    let is_import = asked.identity == Identity::Admin
-        && asked.params.text("writeSizeLimit")?.as_deref() == Some("unlimited");
-    Ok(if is_import { IMPORT_BYTES_MAX } else { BODY_BYTES_MAX })
+fn body_bytes_max(asked: &Asked, size: WriteSize) -> usize {
+    let is_import = asked.identity == Identity::Admin && size == WriteSize::Unlimited;
+    if is_import { IMPORT_BYTES_MAX } else { BODY_BYTES_MAX }
 }
 
 /// Refuses what cannot go together (rest reference 4.2).
@@ -203,34 +205,35 @@ fn check(method: Method, asked: &Asked) -> Result<(), Refused> {
     if !is_node && matches!(method, Method::Post | Method::Patch) {
         return Err(Refused::bad(format!("Invalid path: {what} is not supported")));
     }
-    let sizes = ["tiny", "small", "medium", "large", "unlimited"];
-    match asked.params.text("writeSizeLimit")? {
-        Some(size) if !sizes.contains(&&*size) => {
-            Err(Refused::bad("writeSizeLimit must be tiny, small, medium, large or unlimited"))
-        }
-        Some(_) | None => Ok(()),
-    }
+    Ok(())
 }
 
-fn plan(method: Method, target: Target, child: Option<Key>, body: &[u8]) -> Result<Plan, Refused> {
+fn plan(
+    method: Method,
+    target: Target,
+    child: Option<Key>,
+    body: &[u8],
+    size: WriteSize,
+) -> Result<Plan, Refused> {
     if method == Method::Patch {
         // The command line tools delete like this.
         if body.trim_ascii() == b"null" {
             return Ok(Plan { write: nothing(&target), told: Told::Nothing });
         }
-        let update = read_update(body, &target.path, &options(body));
-        let update = update.map_err(|error| Refused::of_update(&error))?;
+        let update = read_update(body, &target.path, &options(body, size));
+        let update = update.map_err(|error| size.or_too_big(&error, Refused::of_update(&error)))?;
         return Ok(Plan { write: Write::Update(update), told: Told::Parts });
     }
     if target.part == Part::Priority {
-        let priority = read_priority(body, &options(body));
+        let priority = read_priority(body, &options(body, size));
         let priority = priority.map_err(|error| Refused::of_value(&error))?;
         let write = Write::Set(Assignment::priority(target.path, priority));
         return Ok(Plan { write, told: Told::Value });
     }
     let (at, told) = place_of(target, child)?;
-    let options = ReadOptions { depth_max: DEPTH_MAX - at.keys().len(), ..options(body) };
-    let value = read_value(body, &options).map_err(|error| Refused::of_value(&error))?;
+    let options = ReadOptions { depth_max: DEPTH_MAX - at.keys().len(), ..options(body, size) };
+    let value = read_value(body, &options);
+    let value = value.map_err(|error| size.or_too_big(&error, Refused::of_value(&error)))?;
     let assignment =
         Assignment::value(at, value).map_err(|error| Refused::bad(format!("Invalid path: {error}")))?;
     Ok(Plan { write: Write::Set(assignment), told })
@@ -254,8 +257,9 @@ pub(super) fn nodes_max(body_bytes: usize) -> usize {
     REQUEST_NODES_MAX.max(body_bytes / 16).min(NODES_MAX)
 }
 
-fn options(body: &[u8]) -> ReadOptions {
-    ReadOptions { nodes_max: nodes_max(body.len()), ..ReadOptions::default() }
+fn options(body: &[u8], size: WriteSize) -> ReadOptions {
+    let nodes_max = nodes_max(body.len()).min(size.nodes_max(body.len()));
+    ReadOptions { nodes_max, ..ReadOptions::default() }
 }
 
 /// The write that leaves nothing at a place.
