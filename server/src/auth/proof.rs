@@ -78,6 +78,13 @@ pub(crate) enum CredentialError {
     NoKeys,
 }
 
+impl CredentialError {
+    /// Whether it is no fault of the credential, so that trying again may help.
+    pub(crate) const fn may_pass(&self) -> bool {
+        matches!(self, Self::NoKeys)
+    }
+}
+
 impl Proof {
     /// Of an admin, for ever.
     pub(crate) fn admin() -> Self {

@@ -779,24 +779,12 @@ fn refused(over: &OverLimit) -> SlotState {
 }
 
 fn failure_of_credential(error: &CredentialError) -> Failure {
-    match error {
-        CredentialError::Expired => Status::ExpiredToken.into(),
-        // It is no fault of the token, and clients come back with it.
-        CredentialError::NoKeys => Failure { status: Status::Unavailable, text: error.to_string() },
-        CredentialError::Unreadable
-        | CredentialError::Kind(_)
-        | CredentialError::Nobody
-        | CredentialError::TooDeep
-        | CredentialError::Foreign
-        | CredentialError::Unproven
-        | CredentialError::Algorithm(_)
-        | CredentialError::NoKeyId
-        | CredentialError::UnknownKeyId
-        | CredentialError::Signature
-        | CredentialError::Issuer(_)
-        | CredentialError::Audience { .. }
-        | CredentialError::Custom
-        | CredentialError::Claim { .. } => Failure { status: Status::InvalidToken, text: error.to_string() },
+    if matches!(error, CredentialError::Expired) {
+        Status::ExpiredToken.into()
+    } else {
+        // Clients come back with a token that they are not told is wrong.
+        let status = if error.may_pass() { Status::Unavailable } else { Status::InvalidToken };
+        Failure { status, text: error.to_string() }
     }
 }
 

@@ -50,25 +50,8 @@ impl Refused {
 
     /// A credential proves nothing.
     pub(super) fn unproven(error: &CredentialError) -> Self {
-        let status = match error {
-            // The token may be right, and trying again may help.
-            CredentialError::NoKeys => StatusCode::SERVICE_UNAVAILABLE,
-            CredentialError::Unreadable
-            | CredentialError::Kind(_)
-            | CredentialError::Nobody
-            | CredentialError::TooDeep
-            | CredentialError::Foreign
-            | CredentialError::Unproven
-            | CredentialError::Algorithm(_)
-            | CredentialError::NoKeyId
-            | CredentialError::UnknownKeyId
-            | CredentialError::Signature
-            | CredentialError::Issuer(_)
-            | CredentialError::Audience { .. }
-            | CredentialError::Custom
-            | CredentialError::Expired
-            | CredentialError::Claim { .. } => StatusCode::UNAUTHORIZED,
-        };
+        let status =
+            if error.may_pass() { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::UNAUTHORIZED };
         Self::new(status, error.to_string())
     }
 
