@@ -6,6 +6,7 @@ use crate::limits::Limiter;
 use crate::log::{Kept, NotStaged, Staged};
 use crate::meters::{DatabaseMeters, Meters};
 use crate::random::random_number;
+use crate::slow::Slow;
 use crate::study::Study;
 use crate::threads::{
     CheckpointHealth, LogHealth, Outbox, SessionMessage, Threads, ToCommitter, ToPublisher, outbox,
@@ -239,6 +240,7 @@ pub struct Databases {
     limiter: Limiter,
     audit: Audit,
     unindexed: Unindexed,
+    slow: Slow,
     bodies: Arc<BodyRoom>,
     in_vain: InVain,
 }
@@ -297,6 +299,7 @@ impl Databases {
             limiter: Limiter::default(),
             audit: Audit::default(),
             unindexed: Unindexed::default(),
+            slow: Slow::default(),
             bodies: Arc::default(),
             in_vain: InVain::default(),
         };
@@ -361,6 +364,11 @@ impl Databases {
     /// Who tells of queries without an index.
     pub(crate) const fn unindexed(&self) -> &Unindexed {
         &self.unindexed
+    }
+
+    /// What is told of slow requests.
+    pub(crate) const fn slow(&self) -> &Slow {
+        &self.slow
     }
 
     /// A session id that was never used.

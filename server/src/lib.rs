@@ -19,6 +19,7 @@ mod random;
 mod say;
 mod seldom;
 mod sessions;
+mod slow;
 mod study;
 mod threads;
 mod transport;

@@ -16,14 +16,16 @@ pub(crate) struct Unindexed(Seldom);
 impl Unindexed {
     /// Counts one, and says what to add. Of places with the same first key and depth one stands for the others: mostly they
     /// are one place in the rules.
-    pub(crate) fn asked(&self, database: &Database, missing: &MissingIndex) {
+    /// `request` is what the request is called, if it is one.
+    pub(crate) fn asked(&self, database: &Database, missing: &MissingIndex, request: Option<&str>) {
         database.meters().index_misses.add(1);
         let MissingIndex { on, at } = missing;
         let name = (database.name(), on, at.keys().first(), at.keys().len());
         if let Some(untold) = self.0.is_due(name, Instant::now()) {
             let others = if untold == 0 { String::new() } else { format!(" ({untold} such queries before)") };
+            let request = request.map(|id| format!(", id `{id}`")).unwrap_or_default();
             tracing::warn!(
-                "a query in database `{}` needs an index that its rules do not define: add \".indexOn\": \"{}\" at `{}`{others}",
+                "a query in database `{}` needs an index that its rules do not define: add \".indexOn\": \"{}\" at `{}`{request}{others}",
                 database.name(),
                 shown(on),
                 shown(at),

@@ -17,6 +17,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -776,7 +778,7 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
     );
 
     let known = "it knows `allow-origin`, `allow-remote`, `checkpoint-log`, `data`, `explain`, `keep-alive`, `limits`, `listen`, \
-        `memory`, `port`, `public`, `rules`, `store`";
+        `log-slower-than`, `memory`, `port`, `public`, `rules`, `store`";
     let name = "`a/b` is not a database name: 1 to 100 of A-Z a-z 0-9 . _ - are allowed, the first a letter or digit";
     for (number, (mode, text, expected)) in [
         (
@@ -816,7 +818,7 @@ fn a_file_that_cannot_be_used_is_answered_with_a_sentence() {
             "explain = true",
             " has keys that `hearth serve` does not know: `explain` (line 1); it knows `admin-credential-file`, \
              `behind-proxy`, `checkpoint-log`, `data`, `firebase-keys`, `firebase-project`, `keep-alive`, `limits`, `listen`, \
-             `max-body-memory`, `max-connections`, `max-connections-per-address`, `memory`, `namespaces`, `port`, \
+             `log-slower-than`, `max-body-memory`, `max-connections`, `max-connections-per-address`, `memory`, `namespaces`, `port`, \
              `refuse-open-rules`, `rules`, `store`, `tls-cert`, `tls-key`, `token-issuers`, `token-secret-files`",
         ),
     ]
@@ -952,4 +954,36 @@ fn the_commands_about_rules_are_there_too() {
     for (name, expected) in [(good.as_str(), 0), (&bad, 1), ("/nowhere/x", 2)] {
         assert_eq!(run(&mut command(&["rules", "check", name])).0, Some(expected), "{name}");
     }
+}
+
+#[test]
+fn a_service_manager_is_told_when_the_server_is_ready_and_when_it_ends() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let of_file = folder.join(format!("notify-{}", std::process::id()));
+    drop(fs::remove_file(&of_file));
+    let abstract_name = format!("hearth-tests-{}", std::process::id());
+    let without_file = std::os::unix::net::SocketAddr::from_abstract_name(&abstract_name).unwrap();
+    for (socket, name) in [
+        (UnixDatagram::bind(&of_file).unwrap(), of_file.display().to_string()),
+        (UnixDatagram::bind_addr(&without_file).unwrap(), format!("@{abstract_name}")),
+    ] {
+        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let told = || {
+            let mut told = [0; 1_000];
+            let length = socket.recv(&mut told).unwrap();
+            text(&told[..length])
+        };
+        let mut command = command(&["dev"]);
+        let server = Server::of(command.args(["--memory", "--port", "0"]).env("NOTIFY_SOCKET", &name));
+        assert_eq!(told(), format!("READY=1\nSTATUS=listening on http://{}\n", server.address), "{name}");
+        server.signal("TERM");
+        assert_eq!(told(), "STOPPING=1\nSTATUS=ending\n", "{name}");
+        assert_eq!(server.ended().0, Some(0));
+    }
+    let mut command = command(&["dev"]);
+    let server =
+        Server::of(command.args(["--memory", "--port", "0"]).env("NOTIFY_SOCKET", "/nowhere/at/all"));
+    server.signal("TERM");
+    let (code, _, said) = server.ended();
+    assert!(code == Some(0) && said.contains("the service manager was not told"), "{said}");
 }

@@ -10,6 +10,7 @@ use crate::checkpoint_log::CheckpointLog;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Dev, Mode, Reach};
+use crate::slow::SlowRequest;
 use crate::transport::{MIB_MAX, Public};
 use clap::builder::BoolishValueParser;
 use std::net::IpAddr;
@@ -49,6 +50,7 @@ struct File {
     rules: Option<PathBuf>,
     limits: Option<PathBuf>,
     keep_alive: Option<KeepAlive>,
+    log_slower_than: Option<SlowRequest>,
     allow_remote: Option<bool>,
     #[serde(default)]
     allow_origin: Vec<Origin>,
@@ -66,6 +68,7 @@ impl Config for File {
         "keep-alive",
         "limits",
         "listen",
+        "log-slower-than",
         "memory",
         "port",
         "public",
@@ -99,6 +102,7 @@ impl Arguments {
         let (limits_file, limits) = basics.limits.or(file.limits).map(LimitsFile::open).transpose()?.unzip();
         let address = address(Some(listen), basics.port.or(file.port.map(|Port(port)| port)));
         let public = public.or(file.public).map(|folder| Public::open(&folder)).transpose()?;
+        let log_slower_than = basics.log_slower_than.or(file.log_slower_than).unwrap_or(SlowRequest::DEFAULT);
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
         let store = basics.store.or(file.store);
         let explain = explain || file.explain.unwrap_or_default();
@@ -109,6 +113,7 @@ impl Arguments {
             store,
             checkpoint_log,
             keep_alive,
+            log_slower_than,
             limits: limits.unwrap_or_default(),
             entrance: entrance(None, None, Vec::new())?,
             body_memory: MIB_MAX,

@@ -5,6 +5,7 @@ mod dev;
 mod export;
 mod import;
 mod limits_file;
+mod notify;
 mod remote;
 mod rules_file;
 mod run;
@@ -24,6 +25,7 @@ pub use verbosity::{VerbosityError, verbosity};
 use crate::checkpoint::StoreKind;
 use crate::checkpoint_log::CheckpointLog;
 use crate::keep_alive::KeepAlive;
+use crate::slow::SlowRequest;
 use crate::transport::{Entrance, Network, Proxies, Seats};
 use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -104,6 +106,10 @@ struct Basics {
     /// asked whether it does: 1 to 30; 25 if nothing is said. A client that has not answered twice is gone.
     #[arg(long, value_name = "SECONDS", env = "HEARTH_KEEP_ALIVE")]
     keep_alive: Option<KeepAlive>,
+    /// From how many milliseconds on a request over REST is slow and told of in the log; 1000 if nothing is said, 0 tells of
+    /// none. What its body takes to arrive is not counted.
+    #[arg(long, value_name = "MS", env = "HEARTH_LOG_SLOWER_THAN")]
+    log_slower_than: Option<SlowRequest>,
 }
 
 impl Basics {

@@ -2,6 +2,7 @@
 
 use super::descriptors::TooFew;
 use super::limits_file::LimitsFile;
+use super::notify::{State, notify};
 use super::rules_file::RulesFile;
 use super::stored::{open_rules, stored_rules};
 use super::transfer::TransferError;
@@ -17,6 +18,7 @@ use crate::limits::Limits;
 use crate::log::{Data, DataError};
 use crate::mode::Mode;
 use crate::say::say;
+use crate::slow::SlowRequest;
 use crate::threads::Threads;
 use crate::transport::{Entrance, PublicError, Server, Tls, TlsError, router, serve};
 use hearth_engine::LogError;
@@ -231,6 +233,7 @@ pub(super) struct Settled {
     pub(super) store: Option<StoreKind>,
     pub(super) checkpoint_log: CheckpointLog,
     pub(super) keep_alive: KeepAlive,
+    pub(super) log_slower_than: SlowRequest,
     pub(super) limits: Limits,
     pub(super) entrance: Entrance,
     /// For bodies that are being received, in MiB.
@@ -249,6 +252,7 @@ impl Settled {
             store,
             checkpoint_log,
             keep_alive,
+            log_slower_than,
             limits,
             entrance,
             body_memory,
@@ -294,9 +298,12 @@ impl Settled {
         let databases = Arc::new(Databases::new(threads, beginning, mode.door(), mode.naming()));
         databases.limiter().replace(limits);
         databases.bodies().allow(body_memory);
+        databases.slow().from(log_slower_than);
         let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
         let scheme = if reloaded.tls.is_some() { "https" } else { "http" };
-        writeln!(io::stdout(), "listening on {scheme}://{address}")?;
+        let address = format!("{scheme}://{address}");
+        writeln!(io::stdout(), "listening on {address}")?;
+        notify(State::Ready(&address));
         let mut signals = async || {
             tokio::select! {
                 _ = terminated.recv() => {}
@@ -311,6 +318,7 @@ impl Settled {
             () = signals() => {}
             Stopped = reloaded.follow(&databases, hung_up) => tracing::warn!("the threads have ended"),
         }
+        notify(State::Stopping);
         // Nobody may be able to tell the threads anything, or they would not end.
         drop(databases);
         let finished = async {

@@ -11,6 +11,7 @@ use crate::checkpoint_log::CheckpointLog;
 use crate::config::{self, Config, Port};
 use crate::keep_alive::KeepAlive;
 use crate::mode::{Mode, Serve};
+use crate::slow::SlowRequest;
 use crate::transport::{MIB_MAX, Network, Tls};
 use clap::builder::BoolishValueParser;
 use hearth_wire::Namespace;
@@ -96,6 +97,7 @@ struct File {
     rules: Option<PathBuf>,
     limits: Option<PathBuf>,
     keep_alive: Option<KeepAlive>,
+    log_slower_than: Option<SlowRequest>,
     #[serde(default)]
     namespaces: Vec<Name>,
     admin_credential_file: Option<PathBuf>,
@@ -136,6 +138,7 @@ impl Config for File {
         "keep-alive",
         "limits",
         "listen",
+        "log-slower-than",
         "max-body-memory",
         "max-connections",
         "max-connections-per-address",
@@ -217,6 +220,7 @@ impl Arguments {
         let entrance = entrance(max.or(file.max_connections), per_address, proxies)?;
         let address =
             address(basics.listen.or(file.listen), basics.port.or(file.port.map(|Port(port)| port)));
+        let log_slower_than = basics.log_slower_than.or(file.log_slower_than).unwrap_or(SlowRequest::DEFAULT);
         let keep_alive = basics.keep_alive.or(file.keep_alive).unwrap_or(KeepAlive::DEFAULT);
         let store = basics.store.or(file.store);
         let checkpoint_log = basics.checkpoint_log.or(file.checkpoint_log).unwrap_or(CheckpointLog::DEFAULT);
@@ -226,6 +230,7 @@ impl Arguments {
             store,
             checkpoint_log,
             keep_alive,
+            log_slower_than,
             limits: limits.unwrap_or_default(),
             entrance,
             body_memory: max_body_memory.or(file.max_body_memory).map_or(MIB_MAX, NonZeroU32::get),

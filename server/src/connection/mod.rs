@@ -407,7 +407,7 @@ impl Connection {
                         self.tell_reasons(denied.reasons());
                     }
                     if let Ok(Begun { missing_index: Some(missing) }) = &outcome {
-                        self.databases.unindexed().asked(&self.database, missing);
+                        self.databases.unindexed().asked(&self.database, missing, None);
                     }
                     let listening =
                         |begun: Begun| Answer::Listening { no_index: begun.missing_index.is_some() };
@@ -760,7 +760,7 @@ impl Reading {
     fn answer(&self, published: &Published, (databases, database): (&Databases, &Database)) -> Answer {
         let Get { at, query } = &self.get;
         if let Some(missing) = published.door().missing_index(at, query) {
-            databases.unindexed().asked(database, &missing);
+            databases.unindexed().asked(database, &missing, None);
             return Answer::Failed(Failure { status: Status::Failure, text: missing.to_string() });
         }
         let node = published.tree.get(at);

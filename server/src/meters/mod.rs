@@ -14,6 +14,7 @@ pub(crate) use metered::Metered;
 pub(crate) use report::report;
 pub(crate) use text::CONTENT_TYPE as METRICS_TYPE;
 
+use axum::http::{Method, StatusCode};
 use dashmap::DashMap;
 use hearth_engine::DatabaseId;
 use histogram::Histogram;
@@ -34,6 +35,12 @@ pub(crate) struct Meters {
     /// Requests of which the head or the body did not come in time.
     pub(crate) slow_heads: Count,
     pub(crate) slow_bodies: Count,
+    /// By method, and by the first digit of what was answered, from 1 on.
+    answers: [[Count; 5]; METHODS.len()],
+    /// How long requests took.
+    answer_times: Histogram,
+    /// Requests that took long.
+    pub(crate) slow_answers: Count,
     /// How long groups of commits took to keep.
     syncs: Histogram,
     by_database: DashMap<DatabaseId, Arc<DatabaseMeters>>,
@@ -74,6 +81,9 @@ pub(crate) enum Transport {
     Stream,
 }
 
+/// The methods that are told apart.
+const METHODS: [&str; 8] = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "other"];
+
 /// A number that only grows.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
@@ -102,6 +112,9 @@ impl Default for Meters {
             full_address: Count::default(),
             slow_heads: Count::default(),
             slow_bodies: Count::default(),
+            answers: Default::default(),
+            answer_times: Histogram::default(),
+            slow_answers: Count::default(),
             syncs: Histogram::default(),
             by_database: DashMap::new(),
             started: Instant::now(),
@@ -149,6 +162,18 @@ impl Meters {
     /// A group of commits was kept.
     pub(crate) fn synced(&self, took: Duration) {
         self.syncs.observe(took);
+    }
+
+    /// A request was answered.
+    pub(crate) fn answered(&self, method: &Method, status: StatusCode) {
+        let method = METHODS.iter().position(|name| method.as_str() == *name).unwrap_or(METHODS.len() - 1);
+        let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
+        self.answers[method][class].add(1);
+    }
+
+    /// A request took so long.
+    pub(crate) fn took(&self, took: Duration) {
+        self.answer_times.observe(took);
     }
 
     const fn crowd(&self, transport: Transport) -> &Crowd {

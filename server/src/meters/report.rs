@@ -1,7 +1,8 @@
 //! All that is counted, put together when somebody asks.
 
+use super::histogram::Histogram;
 use super::text::{Exposition, Kind};
-use super::{Count, DatabaseMeters, Transport};
+use super::{Count, DatabaseMeters, METHODS, Meters, Transport};
 use crate::database::{Database, Databases};
 use crate::transport::Coming;
 use std::sync::atomic::Ordering;
@@ -33,6 +34,7 @@ struct Row {
 pub(crate) fn report(databases: &Databases) -> String {
     let mut text = Exposition::default();
     of_server(&mut text, databases);
+    of_requests(&mut text, databases.meters());
     of_limits(&mut text, databases);
     of_databases(&mut text, &rows(databases.all()));
     text.into_text()
@@ -67,7 +69,7 @@ fn of_server(text: &mut Exposition, databases: &Databases) {
     full.sample(&[("of", "server")], meters.full_server.get());
     full.sample(&[("of", "address")], meters.full_address.get());
     let help = "Requests that were given up because their head or body did not come in time.";
-    let mut slow = text.family("hearth_slow_requests_total", Kind::Counter, help);
+    let mut slow = text.family("hearth_log_slower_thans_total", Kind::Counter, help);
     slow.sample(&[("part", "head")], meters.slow_heads.get());
     slow.sample(&[("part", "body")], meters.slow_bodies.get());
     let help = "Bytes that large bodies and messages take, from their arrival to their answer.";
@@ -79,13 +81,7 @@ fn of_server(text: &mut Exposition, databases: &Databases) {
     let refused = databases.bodies().refused(Coming::Message);
     text.family("hearth_refused_messages_total", Kind::Counter, help).sample(&[], refused);
     let help = "Time to write a group of commits to the log and to have the disk keep it.";
-    let mut syncs = text.family("hearth_sync_seconds", Kind::Histogram, help);
-    for (bound_us, count) in meters.syncs.up_to() {
-        syncs.suffixed("_bucket", &[("le", &seconds(bound_us))], count);
-    }
-    syncs.suffixed("_bucket", &[("le", "+Inf")], meters.syncs.count());
-    syncs.suffixed("_sum", &[], meters.syncs.sum().as_secs_f64());
-    syncs.suffixed("_count", &[], meters.syncs.count());
+    of_times(text, "hearth_sync_seconds", help, &meters.syncs);
     let mut queues =
         text.family("hearth_queue_length", Kind::Gauge, "What waits for a thread; at most 1024.");
     for (thread, length) in databases.queues() {
@@ -101,6 +97,37 @@ fn of_server(text: &mut Exposition, databases: &Databases) {
     let health = u8::from(databases.checkpoint_health().trouble().is_none());
     text.family("hearth_checkpoints_are_well", Kind::Gauge, "0 if checkpoints cannot be written.")
         .sample(&[], health);
+}
+
+/// Requests, and how long they took.
+fn of_requests(text: &mut Exposition, meters: &Meters) {
+    let help = "Requests over HTTP that were answered, by method and first digit of the status.";
+    let mut answers = text.family("hearth_requests_total", Kind::Counter, help);
+    for (method, by_class) in METHODS.into_iter().zip(&meters.answers) {
+        // Most methods have only ever one or two.
+        for (class, count) in ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(by_class) {
+            if class == "2xx" || count.get() != 0 {
+                answers.sample(&[("method", method), ("status", class)], count.get());
+            }
+        }
+    }
+    let help =
+        "Time from a request, with its body, to the start of its answer; but for sockets and long polls.";
+    of_times(text, "hearth_request_seconds", help, &meters.answer_times);
+    let help = "Requests that took as long as `--log-slower-than` says or longer.";
+    text.family("hearth_slow_answers_total", Kind::Counter, help).sample(&[], meters.slow_answers.get());
+}
+
+fn of_times(text: &mut Exposition, name: &'static str, help: &'static str, times: &Histogram) {
+    let mut family = text.family(name, Kind::Histogram, help);
+    for (bound_us, count) in times.up_to() {
+        family.suffixed("_bucket", &[("le", &seconds(bound_us))], count);
+    }
+    // What was counted meanwhile is in none of the buckets; the last one has all that the others have.
+    let count = times.count();
+    family.suffixed("_bucket", &[("le", "+Inf")], count);
+    family.suffixed("_sum", &[], times.sum().as_secs_f64());
+    family.suffixed("_count", &[], count);
 }
 
 fn of_limits(text: &mut Exposition, databases: &Databases) {

@@ -1,6 +1,7 @@
 //! How clients reach the server.
 
 mod accept;
+mod account;
 mod bodies;
 mod frames;
 mod hub;
@@ -12,6 +13,7 @@ mod proxies;
 mod public;
 mod pulse;
 mod raw_target;
+mod request_id;
 mod rest;
 mod router;
 mod seats;
@@ -24,6 +26,7 @@ pub(crate) use bodies::{BYTES_FREE, BodyRoom, BodyShare, Coming, MIB_MAX, NoRoom
 pub(crate) use proxies::{Network, Proxies};
 pub(crate) use public::Public;
 pub(crate) use public::PublicError;
+pub(crate) use request_id::REQUEST_ID;
 pub use router::{Server, router};
 pub(crate) use seats::{Seat, Seats};
 pub(crate) use tls::{Tls, TlsError};

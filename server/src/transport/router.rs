@@ -1,7 +1,7 @@
 //! Which request goes where.
 
 use super::long_poll::{self, Lines};
-use super::{hub, rest, websocket};
+use super::{account, hub, rest, websocket};
 use crate::auth::{self, Gate};
 use crate::database::Databases;
 use crate::keep_alive::KeepAlive;
@@ -43,8 +43,9 @@ pub fn router(server: Server) -> Router {
         .route("/metrics", get(metrics))
         .fallback(serve)
         .layer(from_fn_with_state(server.mode.clone(), auth::keep))
-        // Last, so that it is in what the gate answers, too.
+        // Last, so that they are in what the gate answers, too.
         .layer(map_response(no_sniff))
+        .layer(from_fn_with_state(server.clone(), account::account))
         .with_state(server)
 }
 

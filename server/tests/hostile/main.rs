@@ -10,6 +10,7 @@ mod http;
 mod limits;
 mod long;
 mod metrics;
+mod named;
 mod peer;
 mod polling;
 mod requests;

@@ -30,6 +30,27 @@ fn with_text(mut ask: Ask, text: &str) -> Ask {
 }
 
 #[test]
+fn a_method_that_there_is_not_is_answered_with_those_that_there_are() {
+    let server = Running::start();
+    let (data, one) = ("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "GET, HEAD, PUT, DELETE, OPTIONS");
+    for (method, meant, path, allow) in [
+        ("TRACE", None, "/a.json", data),
+        ("POST", Some("BREW"), "/a.json", data),
+        ("POST", None, "/a/.priority.json", one),
+        ("PATCH", None, "/a/.priority.json", one),
+        ("POST", None, "/.settings/rules.json", one),
+        ("POST", None, "/.settings/defaultWriteSizeLimit.json", one),
+        ("PUT", None, "/.inspect/coverage.json", "GET, HEAD, DELETE, OPTIONS"),
+    ] {
+        let mut ask = with_header(with_text(ask(method, path), "1"), "Authorization", "Bearer owner");
+        ask.headers.extend(meant.map(|meant| ("X-HTTP-Method-Override".into(), meant.into())));
+        let answer = ask.send(&server.address).expect("the server answers");
+        let found = (answer.status, answer.headers.get("allow").map(String::as_str));
+        assert_eq!(found, (405, Some(allow)), "{method} {meant:?} {path}");
+    }
+}
+
+#[test]
 fn requests_beyond_the_cases() {
     let server = Running::start();
     let error = |text: &str| format!("{{\n  \"error\" : {}", Value::from(text));
@@ -112,7 +133,7 @@ fn requests_beyond_the_cases() {
             200,
             "{\"x/y\":2}".into(),
         ),
-        (with_text(ask("PATCH", "/b/.priority.json"), "{}"), 400, "{\n  \"error\"".into()),
+        (with_text(ask("PATCH", "/b/.priority.json"), "{}"), 405, "{\n  \"error\"".into()),
         (put("/b/.priority.json", "3"), 200, "3".into()),
         (
             ask("GET", "/b.json").with_query("format", "export"),

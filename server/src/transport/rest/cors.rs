@@ -10,7 +10,9 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+/// The methods of data.
+pub(super) const DATA_METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+const METHODS: HeaderValue = HeaderValue::from_static(DATA_METHODS);
 /// For who does not say which headers it wants to send.
 const HEADERS: HeaderValue = HeaderValue::from_static(
     "Authorization, Content-Type, If-Match, If-None-Match, X-Firebase-ETag, X-HTTP-Method-Override, \
@@ -24,7 +26,7 @@ pub(super) fn open(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("ETag, Location, Retry-After, X-Firebase-Auth-Debug"),
+        HeaderValue::from_static("ETag, Location, Retry-After, X-Firebase-Auth-Debug, X-Request-Id"),
     );
 }
 

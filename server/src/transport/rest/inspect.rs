@@ -96,7 +96,7 @@ fn wanted_of(method: &Method, asked: &Asked<()>) -> Result<Wanted, Refused> {
         "POST" if meant.as_deref() == Some("DELETE") => Ok(Wanted::Anew),
         other => {
             let text = format!("{other} is not supported for coverage: GET reads it, DELETE begins anew");
-            Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, text))
+            Err(Refused::method("GET, HEAD, DELETE, OPTIONS", text))
         }
     }
 }

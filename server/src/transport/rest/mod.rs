@@ -157,7 +157,7 @@ fn method_of(method: &Method, asked: &Asked) -> Result<Option<write::Method>, Re
         "PATCH" => Ok(Some(write::Method::Patch)),
         "POST" => Ok(Some(write::Method::Post)),
         "DELETE" => Ok(Some(write::Method::Delete)),
-        _ => Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, format!("{meant} is not supported"))),
+        _ => Err(Refused::method(cors::DATA_METHODS, format!("{meant} is not supported"))),
     }
 }
 

@@ -8,6 +8,7 @@ use super::{Asked, Server, apart};
 use crate::clock::now_ms;
 use crate::database::{Database, Databases};
 use crate::study::Study;
+use crate::transport::REQUEST_ID;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Door, Published};
@@ -119,7 +120,8 @@ pub(super) fn judge(
     match door {
         Door::Rules(rules) if wanted.is_ordered => match rules.missing_index(at, &wanted.query.order) {
             Some(missing) => {
-                databases.unindexed().asked(database, &missing);
+                let id = asked.headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+                databases.unindexed().asked(database, &missing, id);
                 Err(Refused::bad(missing.to_string()))
             }
             None => Ok(()),

@@ -5,7 +5,7 @@ use crate::auth::CredentialError;
 use crate::database::{FindError, StageError, Stopped};
 use crate::limits::OverLimit;
 use crate::transport::NoRoom;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Denied, ListenRefusal, Refusal};
@@ -22,6 +22,8 @@ pub(super) struct Refused {
     pub(super) reasons: Option<Arc<str>>,
     /// When to come again, in seconds.
     pub(super) retry_after_s: Option<u64>,
+    /// The methods that there are, where another one was asked for.
+    pub(super) allow: Option<&'static str>,
 }
 
 /// The header that says why something is denied (rules reference 8).
@@ -40,12 +42,17 @@ const NO_VALUE: &str = "Invalid data; couldn't parse JSON object, array, or valu
 
 impl Refused {
     pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
-        Self { status, text: text.into(), reasons: None, retry_after_s: None }
+        Self { status, text: text.into(), reasons: None, retry_after_s: None, allow: None }
     }
 
     /// The request makes no sense.
     pub(super) fn bad(text: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, text)
+    }
+
+    /// There is no such method; these there are.
+    pub(super) fn method(allow: &'static str, text: impl Into<String>) -> Self {
+        Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, text) }
     }
 
     /// A credential proves nothing.
@@ -177,6 +184,9 @@ impl IntoResponse for Refused {
         }
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        if let Some(allow) = self.allow {
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
         }
         response
     }

@@ -8,6 +8,7 @@ use super::answer::{NO_CACHE, Print, etag_header};
 use super::exchange::{Done, Exchange};
 use super::incoming::read_body;
 use super::refused::Refused;
+use super::settings::METHODS;
 use super::{Asked, Server, apart};
 use crate::database::Database;
 use crate::say::say;
@@ -37,20 +38,22 @@ pub(super) async fn answer(
     asked: &Asked<()>,
     body: Body,
 ) -> Result<Response, Refused> {
-    let changes = [Method::PUT, Method::DELETE].contains(method);
+    let (reads, changes) =
+        ([Method::GET, Method::HEAD].contains(method), [Method::PUT, Method::DELETE].contains(method));
+    if !reads && !changes {
+        let text = format!(
+            "{method} is not supported for rules: PUT replaces them, DELETE takes back what was stored"
+        );
+        return Err(Refused::method(METHODS, text));
+    }
     asked.conditions.refuse(false, changes, "settings")?;
-    if [Method::GET, Method::HEAD].contains(method) {
+    if reads {
         read_rules(server, asked).await
     } else if *method == Method::PUT {
         let rules = compiled(asked, body).await?;
         store(server, asked, Some(rules)).await
-    } else if *method == Method::DELETE {
-        store(server, asked, None).await
     } else {
-        let text = format!(
-            "{method} is not supported for rules: PUT replaces them, DELETE takes back what was stored"
-        );
-        Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, text))
+        store(server, asked, None).await
     }
 }
 

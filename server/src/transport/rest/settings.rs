@@ -18,6 +18,8 @@ use hearth_engine::{Act, DefaultWriteSize, Identity, Setting, Settings, StrictTr
 use serde_json::{Value, json};
 
 const RULES: &str = "rules";
+/// The methods of settings, and of rules.
+pub(super) const METHODS: &str = "GET, HEAD, PUT, DELETE, OPTIONS";
 /// A setting is a word.
 const VALUE_BYTES_MAX: usize = 1_000;
 
@@ -108,7 +110,9 @@ pub(super) async fn answer(
     if name == RULES {
         return rules::answer(server, method, asked, body).await;
     }
-    asked.conditions.refuse(false, false, "settings")?;
+    if METHODS.split(", ").any(|name| name == method.as_str()) {
+        asked.conditions.refuse(false, false, "settings")?;
+    }
     let named = Named::ALL.into_iter().find(|named| named.name() == name);
     match (method.as_str(), named) {
         ("GET" | "HEAD", None) => Ok(said(asked, &Value::Null)),
@@ -133,7 +137,7 @@ pub(super) async fn answer(
             let text = format!(
                 "{other} is not supported for settings: PUT sets one, DELETE takes back what was set"
             );
-            Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, text))
+            Err(Refused::method(METHODS, text))
         }
     }
 }

@@ -203,7 +203,8 @@ fn check(method: Method, asked: &Asked) -> Result<(), Refused> {
     let what = if is_node { name.to_owned() } else { format!("{name} of a priority") };
     asked.conditions.refuse(tags, if_match, &what)?;
     if !is_node && matches!(method, Method::Post | Method::Patch) {
-        return Err(Refused::bad(format!("Invalid path: {what} is not supported")));
+        let allow = "GET, HEAD, PUT, DELETE, OPTIONS";
+        return Err(Refused::method(allow, format!("{what} is not supported")));
     }
     Ok(())
 }

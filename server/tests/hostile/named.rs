@@ -1,0 +1,111 @@
+//! Each request has a name, and the log says by it which were slow or failed, once and not as often as a client likes.
+
+use crate::http::Http;
+use crate::metrics::metric;
+use crate::server::{Running, command, file};
+use std::process::Stdio;
+
+#[test]
+fn each_answer_says_what_its_request_is_called() {
+    let server = Running::start();
+    let longest = "x".repeat(128);
+    let mut made = Vec::new();
+    for (start, given, is_kept) in [
+        ("GET /a.json", "7f0c3f3e-2b1a-4a6e-9a59-0c4d3f5e6a7b", true),
+        ("GET /a.json", &*longest, true),
+        ("GET /a.b.json", "refused", true),
+        ("OPTIONS /a.json", "preflight", true),
+        ("GET /healthz", "health", true),
+        ("GET /.ws", "socket", true),
+        ("GET /a.json", "", false),
+        ("GET /a.json", "a`b", false),
+        ("GET /a.json", &*format!("{longest}x"), false),
+    ] {
+        let mut http = Http::connect(&server.address);
+        http.send(start, &format!("X-Request-Id: {given}\r\n"));
+        let (_, head, _) = http.answer_with_head().unwrap();
+        let ids: Vec<_> = head.lines().filter_map(|line| line.strip_prefix("x-request-id: ")).collect();
+        let [id] = ids[..] else { panic!("{start} {given}: {head}") };
+        assert_eq!(id == given, is_kept, "{start} {given}: {id}");
+        if !is_kept {
+            made.push(id.to_owned());
+        }
+    }
+    made.dedup();
+    assert_eq!(made.len(), 3, "{made:?} are not told apart");
+}
+
+/// Numbers enough that no machine spells them within a millisecond.
+fn many() -> String {
+    let members: Vec<_> = (0..200_000).map(|number| format!("\"k{number}\":{number}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+#[test]
+fn what_is_slow_is_told_once_and_counted() {
+    let mut server = Running::of(command("dev").args(["--log-slower-than", "1"]).stderr(Stdio::piped()));
+    let said = server.said();
+    let mut http = Http::connect(&server.address);
+    assert_eq!(http.ask("PUT /many/here.json?ns=hostile&print=silent", &many()).0, 204);
+    let before = metric(&mut http, "hearth_slow_answers_total");
+    for (start, id) in [
+        ("GET /many/here.json?ns=hostile&auth=&access_token=owner", "first"),
+        // One of the same place and depth stands for the others.
+        ("GET /many/here.json?ns=hostile", "second"),
+        ("GET /many/here.json?ns=hostile&orderBy=%22$value%22&limitToLast=2", "ordered"),
+    ] {
+        http.send(start, &format!("X-Request-Id: {id}\r\n"));
+        assert_eq!(http.answer().unwrap().0, 200);
+    }
+    assert!(3.0 <= metric(&mut http, "hearth_slow_answers_total") - before);
+    server.signal("TERM");
+    let told: Vec<_> =
+        said.filter_map(|line| line.split_once("slow request: ").map(|(_, told)| told.to_owned())).collect();
+    let at = "GET `/many/here.json` in database `hostile`";
+    for (expected, times) in [
+        (format!("{at}, from 127.0.0.1, id `first`, took "), 1),
+        (format!("{at}, orderBy=\\\"$value\\\", limitToLast=2, from 127.0.0.1, id `ordered`, took "), 1),
+        ("id `second`".into(), 0),
+        ("owner".into(), 0),
+        ("(1 such requests before)".into(), 1),
+    ] {
+        let found = told.iter().filter(|line| line.contains(&expected)).count();
+        assert_eq!(found, times, "{expected} in {told:#?}");
+    }
+}
+
+#[test]
+fn what_is_slow_can_be_left_out() {
+    let mut server = Running::of(command("dev").args(["--log-slower-than", "0"]).stderr(Stdio::piped()));
+    let said = server.said();
+    let mut http = Http::connect(&server.address);
+    assert_eq!(http.ask("PUT /many.json?ns=hostile&print=silent", &many()).0, 204);
+    assert_eq!(metric(&mut http, "hearth_slow_answers_total"), 0.0);
+    server.signal("TERM");
+    assert_eq!(said.filter(|line| line.contains("slow request")).count(), 0);
+}
+
+#[test]
+fn what_fails_is_told_once() {
+    let rules = file("named-rules", r#"{"rules": {".read": true, ".write": true}}"#);
+    let mut serve = command("serve");
+    serve.args(["--namespace", "hostile", "--rules", &rules, "--max-body-memory", "1"]);
+    let mut server = Running::of(serve.stderr(Stdio::piped()));
+    let said = server.said();
+    for id in ["first", "second"] {
+        let mut http = Http::connect(&server.address);
+        let body = many();
+        http.send(
+            "PUT /many.json?ns=hostile",
+            &format!("X-Request-Id: {id}\r\nContent-Length: {}\r\n", body.len()),
+        );
+        http.send_bytes(body.as_bytes());
+        assert_eq!(http.answer().unwrap().0, 503);
+    }
+    server.signal("TERM");
+    let told: Vec<_> = said
+        .filter_map(|line| line.split_once("failed request: ").map(|(_, told)| told.to_owned()))
+        .collect();
+    let expected = "PUT `/many.json` in database `hostile`, from 127.0.0.1, id `first`, was answered 503";
+    assert_eq!(told, [expected]);
+}
