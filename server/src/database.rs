@@ -5,6 +5,7 @@ use crate::in_vain::InVain;
 use crate::limits::Limiter;
 use crate::log::{Kept, NotStaged, Staged};
 use crate::meters::{DatabaseMeters, Meters};
+use crate::profile::{Record, Watching};
 use crate::random::random_number;
 use crate::slow::Slow;
 use crate::study::Study;
@@ -23,6 +24,7 @@ use hearth_wire::{Addressed, Namespace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 use tokio::sync::oneshot;
 
 /// One database. Cheap to clone.
@@ -74,6 +76,21 @@ impl Database {
     /// What is counted of the whole server.
     pub(crate) const fn meters_of_server(&self) -> &Arc<Meters> {
         &self.threads.meters
+    }
+
+    /// Looks on at what is done in it; nothing, if enough others do.
+    pub(crate) fn watch(&self) -> Option<Watching> {
+        self.threads.meters.profiles.watch(self.id)
+    }
+
+    /// When something begins, if anybody looks on. One load where nobody does.
+    pub(crate) fn began(&self) -> Option<Instant> {
+        self.threads.meters.profiles.began()
+    }
+
+    /// Tells those who look on what was done.
+    pub(crate) fn profile(&self, record: impl FnOnce() -> Record) {
+        self.threads.meters.profiles.tell(self.id, record);
     }
 
     /// What everybody may see now. Waits for nobody.
@@ -335,6 +352,22 @@ impl Databases {
         let mut all: Vec<Database> = self.by_name.iter().map(|entry| entry.value().clone()).collect();
         all.sort_by_key(|database| database.id);
         all
+    }
+
+    /// What they are called, in that order; then those that may be used and never were. O(n log n).
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.all().iter().map(|database| database.name().to_owned()).collect();
+        if let Naming::Listed(listed) = &self.naming {
+            let unused =
+                listed.iter().map(Namespace::as_str).filter(|&name| !self.by_name.contains_key(name));
+            names.extend(unused.map(str::to_owned));
+        }
+        names
+    }
+
+    /// Whether there is such a database, or will be when it is first used.
+    pub(crate) fn may_be_used(&self, name: &Namespace) -> bool {
+        self.exists(name.as_str())
     }
 
     /// How much waits for each thread that others ask.

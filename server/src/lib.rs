@@ -15,6 +15,7 @@ mod limits;
 mod log;
 mod meters;
 mod mode;
+mod profile;
 mod random;
 mod say;
 mod seldom;

@@ -1,8 +1,8 @@
 // The official command line, firebase-tools, against the real server. Its commands run in this process, as its
 // documentation allows: starting it anew for each takes seconds.
 //
-// Why a stranger answers beside the server: for some commands it asks Google first where the database is, and without an
-// answer it takes FIREBASE_DATABASE_EMULATOR_HOST only after a question on the terminal.
+// Why a stranger answers beside the server: for some commands it asks Google first for the project. Where the databases are
+// it asks the server itself, which is told to it as the host of the management interface.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -11,7 +11,9 @@ import http from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { HEARTH, start } from '../sdk-js/program.js';
 
 /** Half of the commands forget the name of the database, and this is the one that is meant then. */
@@ -26,19 +28,14 @@ before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'hearth-tools-'));
   hearth = await start(HEARTH, ['dev', '--memory', '--port', '0']);
   google = http.createServer((request, response) => {
-    const isInstance = request.url.endsWith(`/instances/${INSTANCE}`);
-    response.writeHead(isInstance ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isInstance ? {
-      name: `projects/demo/locations/us-central1/instances/${INSTANCE}`,
-      databaseUrl: hearth.url,
-      type: 'USER_DATABASE',
-      state: 'ACTIVE',
-    } : {}));
+    const isProject = request.url.endsWith(`/projects/${project.project}`);
+    response.writeHead(isProject ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isProject ? { projectId: project.project, resources: { realtimeDatabaseInstance: INSTANCE } } : {}));
   }).listen(0, '127.0.0.1');
   await once(google, 'listening');
   const origin = `http://127.0.0.1:${google.address().port}`;
   Object.assign(process.env, {
-    FIREBASE_TOKEN: 'any', FIREBASE_RTDB_MANAGEMENT_URL: origin, FIREBASE_RESOURCEMANAGER_URL: origin,
+    FIREBASE_TOKEN: 'any', FIREBASE_RTDB_MANAGEMENT_URL: hearth.url, FIREBASE_RESOURCEMANAGER_URL: origin, FIREBASE_API_URL: origin,
     FIREBASE_TOKEN_URL: origin, XDG_CONFIG_HOME: folder, HOME: folder,
   });
   firebase = createRequire(import.meta.url)('firebase-tools');
@@ -125,6 +122,75 @@ test('database:import fills an empty place in many pieces, and no other', async 
   await firebase.database.import('/imported', infile, { ...project, chunkSize: '1' });
   assert.deepEqual(await stored('/imported'), data);
   await assert.rejects(firebase.database.import('/imported', infile, project), /only allowed for an empty location/);
+});
+
+test('database:settings:set and get', async () => {
+  const said = [];
+  const spy = new Writable({
+    objectMode: true,
+    write(line, _, done) {
+      said.push(stripVTControlCharacters(String(line[Symbol.for('splat')]?.[0] ?? line.message)));
+      done();
+    },
+  });
+  // It asks every stream for this, and only writes to it.
+  spy.log = () => {};
+  firebase.logger.logger.add(spy);
+  const setting = async (name) =>
+    (await fetch(`${hearth.url}/.settings/${name}.json?ns=${INSTANCE}`, { headers: ADMIN })).json();
+  const read = async (name) => {
+    said.length = 0;
+    await firebase.database.settings.get(name, project);
+    return said.join('\n');
+  };
+  try {
+    assert.match(await read('defaultWriteSizeLimit'), /defaultWriteSizeLimit = large/);
+    assert.match(await read('strictTriggerValidation'), /strictTriggerValidation = true/);
+    await firebase.database.settings.set('defaultWriteSizeLimit', 'small', project);
+    await firebase.database.settings.set('strictTriggerValidation', 'false', project);
+    assert.equal(await setting('defaultWriteSizeLimit'), 'small');
+    assert.deepEqual(await setting('strictTriggerValidation'), { value: false });
+    assert.match(await read('defaultWriteSizeLimit'), /defaultWriteSizeLimit = small/);
+    assert.match(await read('strictTriggerValidation'), /strictTriggerValidation = false/);
+    await firebase.database.settings.set('defaultWriteSizeLimit', 'large', project);
+  } finally {
+    firebase.logger.logger.remove(spy);
+  }
+});
+
+test('database:profile records what is done meanwhile, and makes a report of it', async () => {
+  const raw = path.join(folder, 'profile.ndjson');
+  let isDone = false;
+  const used = (async () => {
+    while (!isDone) {
+      await fetch(`${hearth.url}/profiled.json?ns=${INSTANCE}`, { method: 'PUT', headers: ADMIN, body: '[1, 2]' });
+      await fetch(`${hearth.url}/profiled.json?ns=${INSTANCE}`, { headers: ADMIN });
+      await fetch(`${hearth.url}/profiled.json?ns=other`, { headers: ADMIN });
+    }
+  })();
+  await firebase.database.profile({ ...project, raw: true, output: raw, duration: 4, parent: {} });
+  isDone = true;
+  await used;
+  const records = (await readFile(raw, 'utf8')).trim().split('\n').map((line) => JSON.parse(line));
+  const shown = new Set(records.map(({ name, path, bytes, allowed }) => JSON.stringify({ name, path, bytes, allowed })));
+  assert.deepEqual([...shown].sort(), [
+    '{"name":"rest-read","path":["profiled"],"bytes":5,"allowed":true}',
+    '{"name":"rest-write","path":["profiled"],"bytes":6,"allowed":true}',
+  ]);
+  const report = path.join(folder, 'report.txt');
+  await firebase.database.profile({ ...project, input: raw, output: report, parent: {} });
+  assert.match(await readFile(report, 'utf8'), /Read Speed[^]*\/profiled[^]*Write Speed[^]*\/profiled/);
+});
+
+test('database:instances:list and create', async () => {
+  const created = await firebase.database.instances.create('made-by-hand', { ...project, location: 'us-central1' });
+  assert.equal(created.databaseUrl, hearth.url);
+  const listed = await firebase.database.instances.list({ ...project, location: 'us-central1' });
+  assert.ok(listed.some(({ name }) => name === 'made-by-hand'), JSON.stringify(listed));
+  await assert.rejects(
+    firebase.database.instances.create('made-by-hand', { ...project, location: 'us-central1' }),
+    /Failed to create instance/,
+  );
 });
 
 test('deploy of rules checks them, stores them as they are, and says what is wrong', async () => {

@@ -12,14 +12,17 @@ mod failure;
 mod long;
 mod news;
 mod spelled;
+mod watched;
 
 pub(crate) use failure::failure_of_denial;
 pub(crate) use long::{Long, Told};
+pub(crate) use news::bytes_told;
 
 use crate::auth::{CredentialError, Expiry, Gate, Proof, acting_as};
 use crate::database::{Database, Databases, StageError, Stopped};
 use crate::limits::{Line, OverLimit, Who};
 use crate::log::{Staged, WRITE_BYTES_MIN};
+use crate::profile::{Operation, Record};
 use crate::study::Study;
 use crate::threads::{Inbox, SessionMessage};
 use crate::transport::{BYTES_FREE, BodyShare, Coming, NoRoom};
@@ -42,6 +45,8 @@ use spelled::Spelled;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
+use watched::{Watched, Writing};
 
 /// Most requests of one connection that are not answered yet; its socket is not read meanwhile.
 const REQUESTS_MAX: usize = 1_024;
@@ -86,6 +91,8 @@ pub(crate) struct Connection {
     reads_outgoing: usize,
     /// News that the client cannot receive.
     untold: Vec<EnginePush>,
+    /// What is under way while somebody looks on.
+    watched: Watched,
 }
 
 /// What waits to go out. It is spelled when it goes.
@@ -158,6 +165,7 @@ impl Connection {
         gate: Gate,
         (session, address): (SessionId, IpAddr),
     ) -> Self {
+        database.profile(|| Record::new(Operation::Connect));
         Self {
             share: databases.bodies().share(Coming::Message),
             databases,
@@ -176,6 +184,7 @@ impl Connection {
             outgoing: VecDeque::new(),
             reads_outgoing: 0,
             untold: Vec::new(),
+            watched: Watched::default(),
         }
     }
 
@@ -230,6 +239,7 @@ impl Connection {
         reading: &Reading,
         published: Arc<Published>,
     ) -> Told {
+        let began = self.database.began();
         let study = self.database.study();
         let judged = reading.judge(&published, Study::onlooker(study.as_deref()));
         let answer = match &judged {
@@ -241,8 +251,11 @@ impl Connection {
         };
         let reasons = judged.as_ref().err().and_then(|denied| self.reasons_for_client(denied.reasons()));
         self.database.let_go_of_tree(published);
+        if judged.is_err() {
+            watched::read(&self.database, reading, began, None);
+        }
         match reasons {
-            None => self.told_of_answer(number, &reading.get.at, answer),
+            None => self.told_of_answer(number, (reading, began), answer),
             Some(reasons) => {
                 self.outgoing.push_front(Outgoing::Answer(number, Outcome::Answer(answer)));
                 Told::Text(reasons.into())
@@ -251,12 +264,18 @@ impl Connection {
     }
 
     /// The answer to a read that was at a place. Data that no client could receive are too big (wire reference 2.2).
-    fn told_of_answer(&self, number: RequestNumber, at: &Path, answer: Answer) -> Told {
+    fn told_of_answer(
+        &self,
+        number: RequestNumber,
+        (reading, began): (&Reading, Option<Instant>),
+        answer: Answer,
+    ) -> Told {
         let text = |answer| Told::Text(Response { number, answer }.to_text().into());
         let Answer::Data(node) = answer else { return text(answer) };
         match news::told_of_data(number, node.as_ref(), &self.database) {
             Ok((told, bytes)) => {
-                self.given(at, bytes, node.as_ref());
+                self.given(&reading.get.at, bytes, node.as_ref());
+                watched::read(&self.database, reading, began, Some(bytes));
                 told
             }
             Err(TooLong) => text(Answer::Failed(Status::TooBig.into())),
@@ -270,6 +289,9 @@ impl Connection {
                 // Nodes are counted once, and not with each change of a place.
                 let node = is_first.then(|| news::node_of_push(&push)).flatten();
                 self.given(&push.body.at, bytes, node);
+                if is_first {
+                    self.watched.listening(&self.database, &push, bytes);
+                }
                 Some(told)
             }
             Err(TooLong) => {
@@ -395,6 +417,7 @@ impl Connection {
                         self.database.meters().denied_writes.add(1);
                         self.tell_reasons(denied.reasons());
                     }
+                    self.watched.written(&self.database, ticket, &outcome);
                     let answer = outcome
                         .map_or_else(|refusal| Answer::Failed(failure_of_write(&refusal)), |_| Answer::Done);
                     self.fill(ticket, answer);
@@ -409,6 +432,8 @@ impl Connection {
                     if let Ok(Begun { missing_index: Some(missing) }) = &outcome {
                         self.databases.unindexed().asked(&self.database, missing, None);
                     }
+                    let is_told_first = matches!(self.outgoing.back(), Some(Outgoing::First(_)));
+                    self.watched.listened(&self.database, ticket, &outcome, is_told_first);
                     let listening =
                         |begun: Begun| Answer::Listening { no_index: begun.missing_index.is_some() };
                     let answer =
@@ -425,6 +450,7 @@ impl Connection {
     /// session's queue is thrown away; the end is the last answer there.
     pub(crate) async fn end(&mut self, queue: &mut Inbox) -> Result<(), Stopped> {
         let ticket = self.new_ticket();
+        let began = self.database.began();
         self.decide(Some(ticket), Act::End).await?;
         let is_end =
             |item: &Item| matches!(item, Item::Answer(EngineAnswer::Write(own, _)) if *own == ticket);
@@ -436,6 +462,12 @@ impl Connection {
                 Some(delivery) if !delivery.items.iter().any(is_end) => {}
                 Some(_) | None => break,
             }
+        }
+        if let Some(began) = began {
+            if let Some(bytes) = self.watched.armed_bytes() {
+                self.database.profile(|| Record::new(Operation::RunOnDisconnect).bytes(bytes).since(began));
+            }
+            self.database.profile(|| Record::new(Operation::Disconnect).since(began));
         }
         self.database.tell(self.session, SessionMessage::Close).await
     }
@@ -488,16 +520,20 @@ impl Connection {
                 self.begin_staged(Write::Set(set), condition, bytes).await
             }
             RequestBody::Merge(merge) => self.begin_staged(Write::Update(merge.update), None, bytes).await,
-            RequestBody::OnDisconnect(OnDisconnect::Set(set)) => self.begin_arming(Write::Set(set)).await,
+            RequestBody::OnDisconnect(OnDisconnect::Set(set)) => {
+                self.begin_arming(Write::Set(set), bytes).await
+            }
             RequestBody::OnDisconnect(OnDisconnect::Update(update)) => {
-                self.begin_arming(Write::Update(update)).await
+                self.begin_arming(Write::Update(update), bytes).await
             }
             RequestBody::OnDisconnect(OnDisconnect::Cancel(at)) => {
-                self.begin_write(Act::Disarm(at), None).await
+                let watched = Writing::new(&self.database, Operation::OnDisconnectCancel, &at, 0);
+                self.begin_write(Act::Disarm(at), None, watched).await
             }
             RequestBody::Listen(listen) => self.begin_listen(listen).await,
             RequestBody::Unlisten(unlisten) => {
                 let tag = unlisten.kind.tag().map(|tag| Tag(tag.0));
+                self.database.profile(|| Record::new(Operation::Unlisten).at(&unlisten.at));
                 if let Some(tag) = tag {
                     drop(self.spelled.remove(&unlisten.at, tag));
                 }
@@ -537,6 +573,8 @@ impl Connection {
             self.database.let_go(write);
             return Ok(refused(&over));
         }
+        let set = if condition.is_some() { Operation::Transaction } else { Operation::Write };
+        let watched = Writing::of(&self.database, &write, (set, Operation::Update), bytes);
         let (write, staged) = if bytes < WRITE_BYTES_MIN {
             (write, None)
         } else {
@@ -556,13 +594,18 @@ impl Connection {
                 Act::WriteIf { at, hash, write }
             }
         };
-        self.begin_write(act, staged.map(Box::new)).await
+        self.begin_write(act, staged.map(Box::new), watched).await
     }
 
     /// Begins to arm a write. That counts as the write does; when it is made it does not count again.
-    async fn begin_arming(&mut self, write: Write) -> Result<SlotState, Stopped> {
+    async fn begin_arming(&mut self, write: Write, bytes: usize) -> Result<SlotState, Stopped> {
         match self.databases.limiter().write(&self.who(), &write) {
-            Ok(()) => self.begin_write(Act::Arm(write), None).await,
+            Ok(()) => {
+                self.watched.armed(bytes);
+                let names = (Operation::OnDisconnectPut, Operation::OnDisconnectUpdate);
+                let watched = Writing::of(&self.database, &write, names, bytes);
+                self.begin_write(Act::Arm(write), None, watched).await
+            }
             Err(over) => Ok(refused(&over)),
         }
     }
@@ -576,8 +619,14 @@ impl Connection {
         }
     }
 
-    async fn begin_write(&mut self, act: Act, staged: Option<Box<Staged>>) -> Result<SlotState, Stopped> {
+    async fn begin_write(
+        &mut self,
+        act: Act,
+        staged: Option<Box<Staged>>,
+        watched: Option<Writing>,
+    ) -> Result<SlotState, Stopped> {
         let ticket = self.new_ticket();
+        self.watched.begin_write(watched, ticket);
         self.writes_under_way += 1;
         if let Some(staged) = &staged {
             staged.asked_by(self.session, ticket);
@@ -616,6 +665,7 @@ impl Connection {
                 .map(|held| held.ranges().map(|(place, hash)| (place.clone(), hash)).collect()),
             at: listen.at,
         };
+        self.watched.begin_listen(&self.database, ticket, &listen);
         let state = SlotState::Listening(ticket, listen.at.clone(), listen.tag);
         self.database.tell(self.session, SessionMessage::Listen(ticket, Box::new(listen))).await?;
         Ok(state)

@@ -52,6 +52,16 @@ fn differing(node: &Node, held: &HeldRanges) -> Option<Vec<RangeData>> {
     hearth_wire::ranges_that_differ(node, held.iter().map(|(place, hash)| (place, *hash)))
 }
 
+/// How long the message of a body is, in bytes, for who looks on. Encodes it, if nobody has yet.
+pub(crate) fn bytes_told(body: &Body) -> usize {
+    let encode = || if body.is_heavy() { encoded_long(long_message(body)) } else { encoded(body) };
+    match body.encoded.get_or_init(encode) {
+        Encoded::Text(text) => text.len(),
+        Encoded::Long { bytes, .. } => *bytes,
+        Encoded::TooLong => 0,
+    }
+}
+
 /// What a push says is there, if it says all of it.
 pub(super) fn node_of_push(push: &Push) -> Option<&Node> {
     match &push.body.content {

@@ -14,6 +14,7 @@ pub(crate) use metered::Metered;
 pub(crate) use report::report;
 pub(crate) use text::CONTENT_TYPE as METRICS_TYPE;
 
+use crate::profile::Profiles;
 use axum::http::{Method, StatusCode};
 use dashmap::DashMap;
 use hearth_engine::DatabaseId;
@@ -44,6 +45,8 @@ pub(crate) struct Meters {
     /// How long groups of commits took to keep.
     syncs: Histogram,
     by_database: DashMap<DatabaseId, Arc<DatabaseMeters>>,
+    /// Who is told what is done while it is done.
+    pub(crate) profiles: Arc<Profiles>,
     started: Instant,
 }
 
@@ -117,6 +120,7 @@ impl Default for Meters {
             slow_answers: Count::default(),
             syncs: Histogram::default(),
             by_database: DashMap::new(),
+            profiles: Arc::default(),
             started: Instant::now(),
         }
     }

@@ -3,12 +3,15 @@
 use super::indexer::Wanted;
 use super::{Next, Outbox, Reclaim, SessionMessage, ToPublisher, next};
 use crate::clock::now_ms;
+use crate::connection::bytes_told;
 use crate::meters::{DatabaseMeters, Meters};
+use crate::profile::{Operation, Record};
 use crate::study::Studies;
 use arc_swap::ArcSwap;
 use hearth_engine::{
-    DatabaseId, Delivery, Durable, Outboxes, Published, Publisher, SessionId, Verdict, WantedIndex,
+    DatabaseId, Delivery, Durable, Item, Outboxes, Published, Publisher, SessionId, Verdict, WantedIndex,
 };
+use hearth_tree::Path;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -52,7 +55,7 @@ impl Own {
         }
         let meters = watching.meters.of(id);
         meters.begin(publisher.published().revision);
-        let queues = Queues { by_session: HashMap::new(), published, meters };
+        let queues = Queues { by_session: HashMap::new(), published, meters, broadcast: None };
         Self { id, publisher, queues, wanted: VecDeque::new() }
     }
 
@@ -80,10 +83,27 @@ struct Queues {
     /// Where readers find what is published.
     published: Arc<ArcSwap<Published>>,
     meters: Arc<DatabaseMeters>,
+    /// How many are told what of a place, and how much that is, while somebody looks on.
+    broadcast: Option<BTreeMap<Path, (usize, usize)>>,
+}
+
+impl Queues {
+    /// Counts what somebody is told.
+    fn count(&mut self, delivery: &Delivery) {
+        let Some(broadcast) = &mut self.broadcast else { return };
+        for item in &delivery.items {
+            if let Item::Push(push) = item {
+                let (clients, bytes) = broadcast.entry(push.body.at.clone()).or_default();
+                *clients += 1;
+                *bytes += bytes_told(&push.body);
+            }
+        }
+    }
 }
 
 impl Outboxes for Queues {
     fn offer(&mut self, session: SessionId, delivery: Delivery) -> Result<(), Delivery> {
+        self.count(&delivery);
         let Some(outbox) = self.by_session.get(&session) else {
             return Ok(()); // It is gone.
         };
@@ -140,7 +160,16 @@ pub(super) fn run(
                 (groups, following) = with_what_waits(group, &mut inbox);
                 for (id, verdicts) in groups {
                     let own = opened(&mut databases, id);
+                    let began = watching.meters.profiles.began();
+                    own.queues.broadcast = began.map(|_| BTreeMap::new());
                     own.publisher.publish(now_ms(), verdicts, &mut own.queues);
+                    if let (Some(began), Some(broadcast)) = (began, own.queues.broadcast.take()) {
+                        for (at, (clients, bytes)) in broadcast {
+                            let record = || Record::new(Operation::Broadcast).at(&at).bytes(bytes);
+                            let record = || record().clients(clients).since(began);
+                            watching.meters.profiles.tell(id, record);
+                        }
+                    }
                     own.hand_over(elsewhere);
                 }
             }

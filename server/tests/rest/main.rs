@@ -5,6 +5,7 @@ mod case;
 mod client;
 mod coverage;
 mod expected;
+mod profile;
 mod public;
 mod reported;
 mod reported_rules;

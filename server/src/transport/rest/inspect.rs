@@ -1,5 +1,5 @@
-//! What a developer can see of a database beside its data: which parts of the rules were exercised, and how they came out
-//! (rest reference 8.3).
+//! What a developer can see of a database beside its data: which parts of the rules were exercised, and how they came out;
+//! and which databases there are (rest reference 8.3).
 //!
 //! Why a page may be seen without a credential: people open it in a browser. Pages of others get nothing of it.
 
@@ -15,9 +15,12 @@ use hearth_engine::Door;
 use hearth_rules::{Coverage, Ruleset};
 use hearth_rules_cli::{coverage_json, coverage_page};
 use hearth_wire::Addressed;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 const COVERAGE: &str = "coverage";
+/// Those that there are.
+const DATABASES: &str = "databases";
 /// What a form, which can only be posted, says to begin anew.
 const ANEW: &str = "x-http-method-override=DELETE";
 /// The page has a style and a form, and nothing else.
@@ -47,6 +50,9 @@ pub(super) async fn answer(
 ) -> Result<Response, Refused> {
     if !gate_of(&parts.extensions).may_inspect(&asked.identity) {
         return Err(Refused::new(StatusCode::UNAUTHORIZED, "Permission denied"));
+    }
+    if name == DATABASES {
+        return databases(server, &parts.method, asked);
     }
     if name != COVERAGE {
         return Err(Refused::new(StatusCode::NOT_FOUND, "404 Not Found"));
@@ -86,6 +92,16 @@ pub(super) async fn answer(
             Ok(said("text/html; charset=utf-8", page))
         }
     }
+}
+
+/// Which databases there are, in the order in which they were made; those of a list that nobody has used, too.
+fn databases(server: &Server, method: &Method, asked: &Asked<()>) -> Result<Response, Refused> {
+    asked.conditions.refuse(false, false, "a list of databases")?;
+    if ![Method::GET, Method::HEAD].contains(method) {
+        return Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, format!("{method} is not supported here")));
+    }
+    let names = server.databases.names().into_iter().map(|name| json!({ "name": name }));
+    Ok(said("application/json; charset=utf-8", names.collect::<Value>().to_string()))
 }
 
 fn wanted_of(method: &Method, asked: &Asked<()>) -> Result<Wanted, Refused> {

@@ -12,11 +12,13 @@ mod glued;
 mod identity;
 mod incoming;
 mod inspect;
+mod instances;
 mod keys;
 mod on_close;
 mod outgoing;
 mod params;
 mod place;
+mod profile;
 mod query;
 mod read;
 mod refused;
@@ -89,6 +91,9 @@ struct Asked<T = Target> {
 
 async fn answer(server: &Server, request: Request) -> Result<Response, Refused> {
     let (parts, body) = request.into_parts();
+    if let Some(answer) = instances::answer(server, &parts).await {
+        return Ok(answer);
+    }
     let asked = Asked::parse(&parts).await?;
     let asked = match place::place_of(asked.target)? {
         Place::Data(target) => asked.at(target),
@@ -102,10 +107,21 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
         return stream::open(server, asked).await;
     }
     on_close::needs_stream(&asked)?;
-    match method {
+    let watched = profile::Request::begin(server, method, &asked);
+    let body = match &watched {
+        None => body,
+        Some(request) => request.counted(body),
+    };
+    let outcome = match method {
         None => read::answer(server, &asked).await,
         Some(method) => write::answer(server, method, &asked, body).await,
+    };
+    if let Some(request) = watched
+        && let Ok(database) = server.databases.find(&asked.namespace).await
+    {
+        request.tell(&database, &asked, &outcome);
     }
+    outcome
 }
 
 impl<'p> Asked<&'p str> {

@@ -8,7 +8,7 @@ use super::exchange::Exchange;
 use super::incoming::read_body;
 use super::refused::Refused;
 use super::rules::{self, OK};
-use super::{Asked, Server};
+use super::{Asked, Server, profile, stream};
 use crate::say::say;
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -18,6 +18,7 @@ use hearth_engine::{Act, DefaultWriteSize, Identity, Setting, Settings, StrictTr
 use serde_json::{Value, json};
 
 const RULES: &str = "rules";
+const PROFILE: &str = "profile";
 /// The methods of settings, and of rules.
 pub(super) const METHODS: &str = "GET, HEAD, PUT, DELETE, OPTIONS";
 /// A setting is a word.
@@ -109,6 +110,12 @@ pub(super) async fn answer(
     }
     if name == RULES {
         return rules::answer(server, method, asked, body).await;
+    }
+    if name == PROFILE {
+        return match (method.as_str(), stream::is_asked_for(&asked.headers)) {
+            ("GET", true) => profile::open(server, asked).await,
+            (_, true | false) => Err(Refused::bad("profile is a stream: GET with Accept: text/event-stream")),
+        };
     }
     if METHODS.split(", ").any(|name| name == method.as_str()) {
         asked.conditions.refuse(false, false, "settings")?;

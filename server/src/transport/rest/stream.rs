@@ -9,6 +9,7 @@ use super::{Asked, Server, read};
 use crate::auth::{CredentialError, Expiry};
 use crate::database::{Database, Databases, Stopped};
 use crate::meters::{DatabaseMeters, Transport};
+use crate::profile::{Operation, Record};
 use crate::sessions::Stay;
 use crate::threads::{Inbox, Outbox, SessionMessage, outbox};
 use crate::transport::peer::Peer;
@@ -17,7 +18,7 @@ use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Answer, Delivery, Identity, Item, Listen, ListenRefusal, Push, SessionId, Tag, Ticket};
-use hearth_tree::{BoundedText, OverBound, Part, Path, Write};
+use hearth_tree::{BoundedText, OverBound, Part, Path, Query, Write};
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     }
     asked.conditions.refuse(false, false, "event streams")?;
     let wanted = wanted_of(&asked.params)?;
+    let began = std::time::Instant::now();
     let database = server.databases.find(&asked.namespace).await?;
     server.databases.limiter().read(&asked.who(&database), &asked.target.path)?;
     let on_close = on_close_of(&asked)?;
@@ -67,6 +69,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let (outbox, deliveries) = outbox(OUTBOX);
     let session = server.databases.new_session();
     let at = asked.target.path.clone();
+    let query = wanted.query.clone();
     let listen = Listen {
         at: at.clone(),
         query: wanted.query,
@@ -82,7 +85,8 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let stay = server.sessions.stay();
     let told = Told { at, is_query, keys, meters: database.meters().clone() };
     let (databases, peer) = (server.databases.clone(), asked.peer);
-    let stream = Stream { databases, database, peer, session, told, deliveries, pieces, silence, stay };
+    let stream =
+        Stream { databases, database, peer, session, told, deliveries, pieces, silence, stay, query, began };
     let expiry = Expiry::new(asked.expires_ms);
     tokio::spawn(async move {
         if stream.serve(asked.identity, &expiry, outbox, (on_close, listen), begun).await.is_err() {
@@ -113,6 +117,8 @@ struct Stream {
     /// Ticks when nothing was said for as long as a stream may say nothing.
     silence: Interval,
     stay: Stay,
+    query: Query,
+    began: std::time::Instant,
 }
 
 /// How news become events.
@@ -156,6 +162,7 @@ impl Stream {
         let present = self.database.meters_of_server().enter(Transport::Stream);
         let served = self.run(&identity, begun, expiry).await;
         drop(present);
+        self.database.profile(|| Record::new(Operation::Unlisten).at(&self.told.at));
         if is_armed {
             self.leaving().make(identity).await?;
         }
@@ -222,6 +229,10 @@ impl Stream {
     /// The client is given what is there when it begins to listen.
     fn given(&self, identity: &Identity, bytes: usize) {
         let Told { at, is_query, keys, .. } = &self.told;
+        self.database.profile(|| {
+            let record = Record::new(Operation::Listen).at(at).bytes(bytes).since(self.began);
+            record.allowed(true).query(&self.query, false)
+        });
         let published = self.database.published();
         let node = published.tree.get(at).filter(|_| !is_query && keys.is_none());
         if self.databases.audit().given(&self.peer.who(&self.database, identity), at, bytes, node) {
