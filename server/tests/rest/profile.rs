@@ -108,7 +108,7 @@ fn who_looks_on_is_told_every_operation_as_the_official_profiler_reads_it() {
         json!({"name": "listener-listen", "path": ["secret"], "bytes": 0, "allowed": false}),
         json!({"name": "realtime-write", "path": ["heard", "a"], "allowed": true}),
         json!({"name": "realtime-write", "path": ["secret", "a"], "allowed": false}),
-        json!({"name": "listener-broadcast", "path": here, "clientsUpdated": 1}),
+        json!({"name": "listener-broadcast", "path": ["heard", "a"], "clientsUpdated": 1}),
         json!({"name": "realtime-update", "path": here, "allowed": true}),
         json!({"name": "realtime-transaction", "path": ["heard", "c"], "allowed": true}),
         json!({"name": "realtime-read", "path": here, "allowed": true}),

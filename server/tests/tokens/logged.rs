@@ -49,9 +49,14 @@ async fn nothing_that_proves_who_somebody_is_gets_into_the_log() {
         };
         tokio::task::spawn_blocking(polled).await.unwrap();
     }
+    server.write("audited/a", "1");
+    server.write(".settings/defaultWriteSizeLimit", "\"small\"");
     let said = server.stop();
-    // It does say something.
+    // It does say something, and what admins have changed.
     assert!(said.contains("DEBUG"), "{said}");
+    for place in ["/audited/a", ".settings/defaultWriteSizeLimit"] {
+        assert!(said.contains(&format!("an admin: PUT of `{place}`")), "{place}: {said}");
+    }
     let key = PRIVATE.lines().nth(1).unwrap();
     for credential in credentials.iter().map(String::as_str).chain([SECRET, key]) {
         // Any part of it that could be of use, as it is and as long polling writes it.

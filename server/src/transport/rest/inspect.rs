@@ -124,7 +124,7 @@ fn seen(study: &Study, rules: &Arc<Ruleset>) -> Result<Coverage, Refused> {
     })
 }
 
-fn name_of(namespace: &Addressed) -> String {
+pub(super) fn name_of(namespace: &Addressed) -> String {
     match namespace {
         Addressed::Named(name) => name.as_str().to_owned(),
         Addressed::Default => "the default database".into(),

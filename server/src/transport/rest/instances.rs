@@ -7,11 +7,10 @@ use super::identity::{Asking, identify};
 use super::params::Params;
 use super::refused::Refused;
 use super::{Server, gate_of};
-use axum::http::header::HOST;
+use axum::http::header::{CONTENT_TYPE, HOST};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, http::HeaderMap};
 use hearth_engine::Identity;
 use hearth_wire::{Addressed, Namespace};
 use serde_json::{Value, json};
@@ -63,7 +62,11 @@ impl<'p> Wanted<'p> {
 fn failed(status: StatusCode, code: &str, message: impl Into<String>) -> Response {
     let message: String = message.into();
     let error = json!({"error": {"code": status.as_u16(), "message": message, "status": code}});
-    (status, Json(error)).into_response()
+    said(status, &error)
+}
+
+fn said(status: StatusCode, answer: &Value) -> Response {
+    (status, [(CONTENT_TYPE, "application/json; charset=utf-8")], answer.to_string()).into_response()
 }
 
 /// Answers what is asked of the management interface; nothing, if that is not what is asked.
@@ -105,7 +108,7 @@ fn list(
     params: &Params,
     headers: &HeaderMap,
 ) -> Result<Response, Refused> {
-    let number = |name: &str| -> Result<Option<usize>, Refused> {
+    let number = |name: &'static str| -> Result<Option<usize>, Refused> {
         match params.text(name)? {
             None => Ok(None),
             Some(text) => {
@@ -123,13 +126,13 @@ fn list(
     if next < names.len() {
         answer["nextPageToken"] = next.to_string().into();
     }
-    Ok(Json(answer).into_response())
+    Ok(said(StatusCode::OK, &answer))
 }
 
 fn details(server: &Server, wanted: &Wanted<'_>, name: &str, headers: &HeaderMap) -> Response {
     match Namespace::parse(name) {
         Ok(name) if server.databases.may_be_used(&name) => {
-            Json(wanted.shown(name.as_str(), headers)).into_response()
+            said(StatusCode::OK, &wanted.shown(name.as_str(), headers))
         }
         Ok(_) | Err(_) => {
             failed(StatusCode::NOT_FOUND, "NOT_FOUND", format!("there is no database `{name}` here"))
@@ -158,7 +161,7 @@ async fn create(
         );
         return Ok(failed(StatusCode::BAD_REQUEST, "FAILED_PRECONDITION", text));
     }
-    let shown = Json(wanted.shown(name.as_str(), headers)).into_response();
+    let shown = said(StatusCode::OK, &wanted.shown(name.as_str(), headers));
     if !params.flag("validateOnly")? {
         server.databases.find(&Addressed::Named(name)).await?;
     }

@@ -42,7 +42,7 @@ use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use conditions::Conditions;
 use hearth_engine::Identity;
-use hearth_tree::Target;
+use hearth_tree::{Excerpt, Target};
 use hearth_wire::Addressed;
 use identity::Asking;
 use params::Params;
@@ -98,7 +98,10 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
     let asked = match place::place_of(asked.target)? {
         Place::Data(target) => asked.at(target),
         Place::Setting(name) => {
-            return settings::answer(server, name, &parts.method, &asked.at(()), body).await;
+            let asked = asked.at(());
+            let answer = settings::answer(server, name, &parts.method, &asked, body).await?;
+            tell_of_change(&parts.method, &asked, || format!(".settings/{name}"));
+            return Ok(answer);
         }
         Place::Inspection(name) => return inspect::answer(server, name, &parts, &asked.at(())).await,
     };
@@ -121,7 +124,19 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
     {
         request.tell(&database, &asked, &outcome);
     }
+    if outcome.is_ok() && method.is_some() {
+        tell_of_change(&parts.method, &asked, || asked.target.path.to_string());
+    }
     outcome
+}
+
+/// Tells who runs the server what an admin has changed, and from where. Nothing of the query, where credentials are.
+fn tell_of_change<T>(method: &Method, asked: &Asked<T>, place: impl FnOnce() -> String) {
+    let reads = [Method::GET, Method::HEAD].contains(method);
+    if asked.identity == Identity::Admin && !reads && tracing::enabled!(tracing::Level::INFO) {
+        let (address, database) = (asked.peer.address, inspect::name_of(&asked.namespace));
+        tracing::info!(%address, database, "an admin: {method} of `{}`", Excerpt(&place()));
+    }
 }
 
 impl<'p> Asked<&'p str> {

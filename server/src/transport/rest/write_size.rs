@@ -11,7 +11,8 @@ use crate::transport::session::MESSAGE_BYTES_MAX;
 use hearth_engine::{DefaultWriteSize, Settings};
 use hearth_tree::{Problem, ReadError};
 
-/// What a node takes to be read, judged, indexed and kept.
+/// What a node takes to be read, judged and kept: 3 us of 2 million, and a byte of a long text 60 ns, on a disk and two cores that
+/// six builds were using, with assertions on. So nodes are what counts.
 const NODE_NS: u64 = 4_000;
 /// What a byte of text takes to be read and written.
 const BYTE_NS: u64 = 20;
