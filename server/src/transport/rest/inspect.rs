@@ -98,7 +98,8 @@ pub(super) async fn answer(
 fn databases(server: &Server, method: &Method, asked: &Asked<()>) -> Result<Response, Refused> {
     asked.conditions.refuse(false, false, "a list of databases")?;
     if ![Method::GET, Method::HEAD].contains(method) {
-        return Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, format!("{method} is not supported here")));
+        let text = format!("{method} is not supported for the list of databases: GET reads it");
+        return Err(Refused::method("GET, HEAD, OPTIONS", text));
     }
     let names = server.databases.names().into_iter().map(|name| json!({ "name": name }));
     Ok(said("application/json; charset=utf-8", names.collect::<Value>().to_string()))

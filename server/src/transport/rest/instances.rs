@@ -7,9 +7,9 @@ use super::identity::{Asking, identify};
 use super::params::Params;
 use super::refused::Refused;
 use super::{Server, gate_of};
-use axum::http::header::{CONTENT_TYPE, HOST};
+use axum::http::header::{ALLOW, CONTENT_TYPE, HOST};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hearth_engine::Identity;
 use hearth_wire::{Addressed, Namespace};
@@ -90,7 +90,9 @@ pub(super) async fn answer(server: &Server, parts: &Parts) -> Option<Response> {
                 let text = format!(
                     "{method} is not supported here: databases are listed and made, and nothing else"
                 );
-                Ok(failed(StatusCode::METHOD_NOT_ALLOWED, "UNIMPLEMENTED", text))
+                let mut response = failed(StatusCode::METHOD_NOT_ALLOWED, "UNIMPLEMENTED", text);
+                response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
+                Ok(response)
             }
         },
     };
