@@ -12,6 +12,7 @@ mod command;
 mod durable;
 mod fanout;
 mod field;
+mod hostile;
 mod http;
 mod idle;
 mod latency;

@@ -106,6 +106,22 @@ fn windows_move() {
 }
 
 #[test]
+fn others_are_watched_while_somebody_does_its_worst() {
+    let rows = rows(&["hostile", "--clients", "2", "--duration-ms", "100"]);
+    assert_eq!(rows.len(), 8);
+    for row in rows {
+        assert!(0 < row["sent"].as_u64().unwrap(), "{row}");
+        for when in ["alone", "elsewhere", "beside"] {
+            assert!(
+                row[format!("{when}_p50_ms")].as_f64() <= row[format!("{when}_p99_ms")].as_f64(),
+                "{row}"
+            );
+        }
+        assert!(row["beside_p99_ms"].is_number() && 0 < row["peak_bytes"].as_u64().unwrap(), "{row}");
+    }
+}
+
+#[test]
 fn http_is_answered() {
     let rows = rows(&["rest", "--connections", "2", "--duration-ms", "50"]);
     assert_eq!(column(&rows, "request"), [json!("PUT"), json!("GET")]);
