@@ -20,7 +20,7 @@ class OpenApi(unittest.TestCase):
                 [pathlib.Path(sys.executable).with_name('schemathesis'), '--config-file', HERE / 'schemathesis.toml', 'run',
                  hearth.TREE / 'docs/openapi.yaml', '--url', server.url, '--max-examples', str(EXAMPLES),
                  '--header', f'Authorization: Bearer {hearth.CREDENTIAL}', '--no-color'],
-                cwd=server.folder.name, capture_output=True, text=True, timeout=600)
+                cwd=server.folder.name, capture_output=True, text=True, timeout=1800)
             self.assertEqual(asked.returncode, 0, f'{asked.stdout}\n{asked.stderr}')
             self.assertIn('Tested: 29\n', asked.stdout, 'an operation was left out')
         finally:
