@@ -1,6 +1,7 @@
 //! A database as connections see it, and all of them by name.
 
 use crate::audit::Audit;
+use crate::backup::Moment;
 use crate::in_vain::InVain;
 use crate::limits::Limiter;
 use crate::log::{Kept, NotStaged, Staged};
@@ -480,6 +481,18 @@ impl Databases {
             names.push(format!("{more} more"));
         }
         names
+    }
+
+    /// All databases at one place of the log, up to which everything is durable, those that are not served, too. Waits for
+    /// what was asked before.
+    ///
+    /// # Errors
+    /// [`Stopped`] at the end of the server, and where the log has failed.
+    pub(crate) async fn moment(&self) -> Result<Moment, Stopped> {
+        let (answer, moment) = oneshot::channel();
+        self.threads.committer.send(ToCommitter::Backup(answer)).await.map_err(|_| Stopped)?;
+        let moment = moment.await.map_err(|_| Stopped)?;
+        Ok(Moment { starts: self.sessions_made.load(Ordering::Relaxed) / SESSIONS_PER_START, ..moment })
     }
 
     fn exists(&self, name: &str) -> bool {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod auth;
+mod backup;
 mod checkpoint;
 mod checkpoint_log;
 mod clock;

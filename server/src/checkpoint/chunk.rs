@@ -19,6 +19,7 @@ use crate::log::codec::{
 };
 use hearth_engine::DatabaseId;
 use hearth_tree::{DEPTH_MAX, Key, Path, Scalar};
+use std::mem;
 
 /// How large chunks and batches are.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +67,7 @@ impl ChunkRef {
 
 /// A chunk that is being made.
 #[derive(Default)]
-pub(super) struct Unsealed {
+pub(crate) struct Unsealed {
     first: Vec<Key>,
     last: Vec<Key>,
     items: usize,
@@ -74,15 +75,20 @@ pub(super) struct Unsealed {
 }
 
 impl Unsealed {
-    pub(super) const fn bytes(&self) -> usize {
+    pub(crate) const fn bytes(&self) -> usize {
         self.body.len()
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.items == 0
     }
 
-    pub(super) fn add(&mut self, keys: &[Key], item: Item<'_>) {
+    /// How many items there are, and how they are written.
+    pub(crate) fn into_items(self) -> (usize, Vec<u8>) {
+        (self.items, self.body)
+    }
+
+    pub(crate) fn add(&mut self, keys: &[Key], item: Item<'_>) {
         let shared = self.last.iter().zip(keys).take_while(|(a, b)| a == b).count();
         if self.is_empty() {
             self.first = keys.to_vec();
@@ -155,21 +161,32 @@ fn body<'a>(key: &[u8], value: &'a [u8], chunk: &ChunkRef) -> Result<&'a [u8], D
 
 /// Reads the entry that a reference leads to, and lets the tree grow by it.
 pub(super) fn read(key: &[u8], value: &[u8], chunk: &ChunkRef, growth: &mut Growth) -> Result<(), Damage> {
-    let mut source = Source::new(body(key, value, chunk)?);
-    let items = source.varint("the number of items")?;
-    let mut keys = Vec::with_capacity(DEPTH_MAX);
-    for item in 0..items {
-        take_place(&mut source, &mut keys)?;
-        if item == 0 && keys != chunk.first.keys() {
+    let mut is_first = true;
+    read_items(Source::new(body(key, value, chunk)?), |keys, read| {
+        if mem::take(&mut is_first) && keys != chunk.first.keys() {
             return Err(Damage::Other);
         }
+        growth.add(keys, read)
+    })
+}
+
+/// Shows items that were written one behind the other, their number before them. Whether they are in order is for who sees
+/// them to say ([`Growth`], [`super::Order`]).
+pub(crate) fn read_items(
+    mut source: Source<'_>,
+    mut see: impl FnMut(&[Key], Read) -> Result<(), Damage>,
+) -> Result<(), Damage> {
+    let items = source.varint("the number of items")?;
+    let mut keys = Vec::with_capacity(DEPTH_MAX);
+    for _ in 0..items {
+        take_place(&mut source, &mut keys)?;
         let read = match source.byte("an item")? {
             // A leaf has nothing below: an inner node here goes too deep.
             LEAF => Read::Leaf(take_node(&mut source, 0)?),
             PRIORITY => Read::Priority(take_priority(&mut source)?),
             byte => return Err(DecodeError::Kind { what: "an item", byte }.into()),
         };
-        growth.add(&keys, read)?;
+        see(&keys, read)?;
     }
     Ok(source.end()?)
 }

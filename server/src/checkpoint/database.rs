@@ -8,7 +8,7 @@ use crate::log::codec::{
     DecodeError, Source, put_count, put_identity, put_own_rules, put_path, put_settings, put_text,
     put_varint, put_write, take_identity, take_own_rules, take_path, take_settings, take_write,
 };
-use hearth_engine::{Armed, DatabaseId, OwnRules, Revision, SessionId, Settings};
+use hearth_engine::{Armed, DatabaseId, Identity, OwnRules, Revision, SessionId, Settings};
 use hearth_tree::Write;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,17 +43,10 @@ pub(super) fn seal(
     let mut bytes = vec![VERSION];
     put_text(&mut bytes, name);
     put_varint(&mut bytes, revision.get());
-    // Who has nothing armed any more leaves nothing to remember.
-    let armed = armed.iter().filter_map(|(session, armed)| {
-        let update = Armed::clone(armed).into_update()?;
-        Some((session, armed.identity(), update))
-    });
-    let armed: Vec<_> = armed.collect();
+    let armed = still_armed(armed);
     put_count(&mut bytes, armed.len());
-    for (session, identity, update) in armed {
-        put_varint(&mut bytes, session.0);
-        put_identity(&mut bytes, identity);
-        put_write(&mut bytes, &Write::Update(update));
+    for (session, armed) in &armed {
+        put_armed(&mut bytes, *session, armed);
     }
     put_count(&mut bytes, chunks.len());
     for chunk in chunks {
@@ -92,7 +85,25 @@ pub(super) fn read(key: &[u8], value: &[u8], reference: RecordRef) -> Result<Rec
     Ok(Record { name, revision, armed, own_rules, settings, chunks })
 }
 
-fn take_armed(source: &mut Source<'_>) -> Result<(SessionId, Arc<Armed>), DecodeError> {
+/// Who has nothing armed any more leaves nothing to remember.
+pub(crate) fn still_armed(armed: &BTreeMap<SessionId, Arc<Armed>>) -> Vec<(SessionId, ArmedUpdate)> {
+    let still = armed.iter().filter_map(|(&session, armed)| {
+        let update = Armed::clone(armed).into_update()?;
+        Some((session, (armed.identity().clone(), Write::Update(update))))
+    });
+    still.collect()
+}
+
+/// Whose it is, and what is to be written.
+pub(crate) type ArmedUpdate = (Identity, Write);
+
+pub(crate) fn put_armed(into: &mut Vec<u8>, session: SessionId, (identity, update): &ArmedUpdate) {
+    put_varint(into, session.0);
+    put_identity(into, identity);
+    put_write(into, update);
+}
+
+pub(crate) fn take_armed(source: &mut Source<'_>) -> Result<(SessionId, Arc<Armed>), DecodeError> {
     let session = SessionId(source.varint("a session")?);
     let identity = take_identity(source)?;
     let mut armed = Armed::new(identity.clone());

@@ -5,7 +5,7 @@ use hearth_tree::{Key, Node, Priority};
 
 /// What stands at one place, read back.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Read {
+pub(crate) enum Read {
     Leaf(Node),
     Priority(Priority),
 }

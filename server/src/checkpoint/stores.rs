@@ -187,7 +187,7 @@ pub(super) fn is_noted(folder: &Path, shelf: Shelf) -> bool {
 }
 
 /// An empty store, durable under its name.
-fn begin(checkpoints: &Path, shelf: Shelf) -> Result<Box<dyn Store>, StoreError> {
+pub(super) fn begin(checkpoints: &Path, shelf: Shelf) -> Result<Box<dyn Store>, StoreError> {
     let folder = checkpoints.join(shelf.name());
     remove_folder(&folder)?;
     let store = shelf.kind().open(&folder)?;
@@ -236,7 +236,7 @@ fn text_of(shelf: Shelf) -> String {
 }
 
 /// Says durably that a store counts.
-fn say(folder: &Path, shelf: Shelf) -> io::Result<()> {
+pub(super) fn say(folder: &Path, shelf: Shelf) -> io::Result<()> {
     let unfinished = folder.join(STORE_UNFINISHED);
     let mut file = File::create(&unfinished)?;
     file.write_all(text_of(shelf).as_bytes())?;
@@ -246,7 +246,7 @@ fn say(folder: &Path, shelf: Shelf) -> io::Result<()> {
 }
 
 /// In a folder that is there: if that is gone, what is made anew would only stand in its way.
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
         Err(_) | Ok(()) => Ok(()),

@@ -7,14 +7,14 @@ use hearth_tree::{ChildIter, Key, Node, Priority};
 
 /// What stands at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Item<'a> {
+pub(crate) enum Item<'a> {
     /// A leaf, with its priority.
     Leaf(&'a Node),
     /// The priority of an inner node. Something below it follows.
     Priority(&'a Priority),
 }
 
-pub(super) struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     /// The place of `node`, or of the last one looked at.
     keys: Vec<Key>,
     /// What is left of the children of each node above.
@@ -25,7 +25,7 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// From the first item at or behind a place. O(depth x log n).
-    pub(super) fn from(root: Option<&'a Node>, at: &[Key]) -> Self {
+    pub(crate) fn from(root: Option<&'a Node>, at: &[Key]) -> Self {
         let mut walk = Self { keys: Vec::new(), levels: Vec::new(), node: root };
         for key in at {
             // What is there stands before the place.
@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The next item and its place. O(1) on average.
-    pub(super) fn next(&mut self) -> Option<(&[Key], Item<'a>)> {
+    pub(crate) fn next(&mut self) -> Option<(&[Key], Item<'a>)> {
         loop {
             if let Some(node) = self.node.take() {
                 if node.value().is_some() {

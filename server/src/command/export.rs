@@ -1,11 +1,11 @@
 //! `hearth export`.
 
+use super::new_file::{NewFile, Standing};
 use super::remote::At;
 use super::transfer::{Compression, Progress, TransferError};
 use crate::auth::Secret;
-use std::fs::{self, File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 const PIECE_BYTES: usize = 128 * 1024;
@@ -33,65 +33,32 @@ impl Arguments {
     pub(super) fn run(self, credential: Option<&Secret>) -> Result<(), TransferError> {
         let Self { remote, file, compress, force } = self;
         let file = file.filter(|file| file != Path::new("-"));
-        // What a link leads to is meant, and what is no file (a device, a pipe) is written into and stays what it is.
-        let file = file.map(|file| fs::canonicalize(&file).unwrap_or(file));
-        let there = file.as_deref().and_then(|file| fs::metadata(file).ok());
-        let is_stream = there.as_ref().is_some_and(|there| !there.is_file() && !there.is_dir());
-        if let (Some(file), Some(there)) = (&file, &there) {
-            if there.is_dir() {
-                return Err(TransferError::Folder { file: file.clone() });
-            }
-            if !is_stream && !force {
-                return Err(TransferError::Exists { file: file.clone() });
-            }
-        }
+        let standing = file.map(|file| Standing::of(file, force)).transpose()?;
         let name_of_data = remote.name();
         let mut body = remote.open(credential)?.get("format=export")?.into_body();
         let expected = body.content_length();
-        let by_name = || file.as_deref().map_or(Compression::None, Compression::of_name);
-        let compression = compress.unwrap_or_else(by_name);
-        let Some(file) = file else {
-            let name = PathBuf::from("standard output");
-            let copied = copy(&mut body, expected, compression, io::stdout().lock(), &name)?;
-            copied.end(&format!("{name_of_data} to standard output"));
-            return Ok(());
+        let name = match &standing {
+            None => Path::new("standard output"),
+            Some(Standing::File(file) | Standing::Stream(file)) => file,
         };
-        if is_stream {
-            let failed = |error| TransferError::File { file: file.clone(), act: "written", error };
-            let own = OpenOptions::new().write(true).open(&file).map_err(failed)?;
-            copy(&mut body, expected, compression, own, &file)?
-                .end(&format!("{name_of_data} to {}", file.display()));
-            return Ok(());
-        }
-        // A name of its own, so that two exports to one file do not meet.
-        let mut unfinished = file.clone().into_os_string();
-        unfinished.push(format!(".{}.unfinished", std::process::id()));
-        let unfinished = PathBuf::from(unfinished);
-        let failed = |error| TransferError::File { file: unfinished.clone(), act: "written", error };
-        // Whoever exports has read everything, and that is nobody else's.
-        let mut options = OpenOptions::new();
-        let own = options.write(true).create_new(true).mode(0o600).open(&unfinished).map_err(failed)?;
-        let written = copy(&mut body, expected, compression, &own, &unfinished).and_then(|copied| {
-            finish(&own, &unfinished, &file).map_err(failed)?;
-            Ok(copied)
-        });
-        match written {
-            Ok(copied) => {
-                copied.end(&format!("{name_of_data} to {}", file.display()));
-                Ok(())
+        let compression = compress.unwrap_or_else(|| Compression::of_name(name));
+        let ended = format!("{name_of_data} to {}", name.display());
+        let copied = match standing {
+            None => copy(&mut body, expected, compression, io::stdout().lock(), name)?,
+            Some(Standing::Stream(ref file)) => {
+                let failed = |error| TransferError::File { file: file.clone(), act: "written", error };
+                let own = OpenOptions::new().write(true).open(file).map_err(failed)?;
+                copy(&mut body, expected, compression, own, file)?
             }
-            Err(error) => {
-                // It may be that it cannot be removed either, and what went wrong first is what counts.
-                drop(fs::remove_file(&unfinished));
-                Err(error)
+            Some(Standing::File(ref file)) => {
+                let new = NewFile::begin(file.clone())?;
+                let copied = copy(&mut body, expected, compression, &new.own, &new.unfinished);
+                new.end(copied)?
             }
-        }
+        };
+        copied.end(&ended);
+        Ok(())
     }
-}
-
-fn finish(own: &File, unfinished: &Path, file: &Path) -> io::Result<()> {
-    own.sync_all()?;
-    fs::rename(unfinished, file)
 }
 
 fn copy(

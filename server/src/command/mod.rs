@@ -1,12 +1,15 @@
 //! The command line.
 
+mod backup;
 mod descriptors;
 mod dev;
 mod export;
 mod import;
 mod limits_file;
+mod new_file;
 mod notify;
 mod remote;
+mod restore;
 mod rules_file;
 mod run;
 mod serve;
@@ -60,6 +63,10 @@ enum Act {
     Export(export::Arguments),
     /// Replaces what is at a place of a running server by a file of JSON, at once or not at all.
     Import(import::Arguments),
+    /// Copies all databases of a running server into one file, as they are at one moment, with rules and all.
+    Backup(backup::Arguments),
+    /// Makes a folder of data from a backup, for a server that does not run.
+    Restore(restore::Arguments),
     /// Checks, tests, explains and covers security rules, without a server.
     Rules {
         #[command(subcommand)]
@@ -202,6 +209,11 @@ impl Command {
                 let credential = serve::admin(import.remote.admin_credential_file.clone(), None)?;
                 block_in_place(|| import.run(credential.as_ref()))?;
             }
+            Act::Backup(backup) => {
+                let credential = serve::admin(backup.admin_credential_file.clone(), None)?;
+                block_in_place(|| backup.run(credential.as_ref()))?;
+            }
+            Act::Restore(restore) => block_in_place(|| restore.run())?,
             Act::Rules { command } => {
                 let mut out = io::BufWriter::new(io::stdout().lock());
                 let exit = hearth_rules_cli::run("hearth", &command, &mut out, &mut io::stderr().lock());

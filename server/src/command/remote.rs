@@ -40,6 +40,16 @@ pub(super) struct Remote {
 }
 
 impl At {
+    /// A server, and no place in it.
+    pub(super) const fn server(url: String) -> Self {
+        Self { url, namespace: None, admin_credential_file: None }
+    }
+
+    /// Whether it leads to anything below a server.
+    pub(super) fn is_below(&self) -> bool {
+        self.url.parse::<Uri>().is_ok_and(|url| !matches!(url.path(), "" | "/"))
+    }
+
     /// The database and the place, for people.
     pub(super) fn name(&self) -> String {
         let named = self.namespace.as_ref().map(|name| format!("database `{}`", name.as_str()));
@@ -107,12 +117,23 @@ impl Remote {
         self.accepted(request.call())
     }
 
+    /// Reads all databases, at one moment.
+    pub(super) fn get_backup(&self) -> Result<Response<Body>, TransferError> {
+        let request = self.agent.get(format!("{}/.backup", self.server));
+        self.accepted(request.header("Authorization", self.bearer()).call())
+    }
+
     /// Writes, with these parameters.
     pub(super) fn put(&self, params: &str, body: SendBody<'_>) -> Result<Response<Body>, TransferError> {
         let request = self.agent.put(format!("{}{params}", self.url)).header("Authorization", self.bearer());
         // Before all of it is sent, the server can say that it does not want it.
         let request = request.header("Content-Type", "application/json").header("Expect", "100-continue");
         self.accepted(request.send(body))
+    }
+
+    /// Scheme, host and port.
+    pub(super) fn server(&self) -> &str {
+        &self.server
     }
 
     fn bearer(&self) -> String {

@@ -1,5 +1,7 @@
 //! What export and import have in common: compression, progress, and what can go wrong.
 
+use crate::backup::BackupError;
+use crate::log::RestoringError;
 use flate2::write::GzEncoder;
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
@@ -64,6 +66,25 @@ pub enum TransferError {
         /// What the network says.
         error: io::Error,
     },
+    /// What was to be a backup.
+    #[error("`{}` cannot be used: {error}", .file.display())]
+    Backup {
+        /// Its name.
+        file: PathBuf,
+        /// What is wrong with it.
+        error: BackupError,
+    },
+    /// What a server has sent for a backup.
+    #[error("the server at `{server}` has not sent a whole backup, and nothing is kept: {error}")]
+    NoBackup {
+        /// Scheme, host and port.
+        server: String,
+        /// What is wrong with it.
+        error: BackupError,
+    },
+    /// Data that cannot be restored there.
+    #[error(transparent)]
+    Restoring(#[from] RestoringError),
     /// A file that nobody has given up.
     #[error("`{}` is there; `--force` replaces it", .file.display())]
     Exists {

@@ -27,10 +27,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const LOCK: &str = "lock";
-const FORMAT: &str = "format";
+pub(super) const FORMAT: &str = "format";
 const FORMAT_UNFINISHED: &str = "format.unfinished";
-const LOG: &str = "log";
-const CHECKPOINTS: &str = "checkpoints";
+pub(super) const LOG: &str = "log";
+pub(super) const CHECKPOINTS: &str = "checkpoints";
 /// What a file system may have put there.
 const NOT_OURS: &[&str] = &["lost+found"];
 
@@ -256,7 +256,7 @@ struct Begun {
 }
 
 /// What a folder says that it is.
-struct Format {
+pub(super) struct Format {
     /// Which log belongs to it.
     id: LogId,
     version: u32,
@@ -264,15 +264,15 @@ struct Format {
 
 /// A folder of data, before it is known whether it is one.
 #[derive(Clone, Copy)]
-struct Place<'a>(&'a Path);
+pub(super) struct Place<'a>(pub(super) &'a Path);
 
 impl Place<'_> {
-    fn io(self, name: &str, error: io::Error) -> DataError {
+    pub(super) fn io(self, name: &str, error: io::Error) -> DataError {
         DataError::Io { path: if name == "." { self.0.into() } else { self.0.join(name) }, error }
     }
 
     /// What it says that it is; nothing, if it is no folder of data yet.
-    fn format(self) -> Result<Option<Format>, DataError> {
+    pub(super) fn format(self) -> Result<Option<Format>, DataError> {
         let text = match fs::read_to_string(self.0.join(FORMAT)) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -287,7 +287,7 @@ impl Place<'_> {
     }
 
     /// Nothing may be there but what is left where making it was interrupted.
-    fn check_empty(self) -> Result<(), DataError> {
+    pub(super) fn check_empty(self) -> Result<(), DataError> {
         let foreign = |name: String| DataError::Foreign { folder: self.0.into(), name };
         let log = match names(&self.0.join(LOG)) {
             Ok(names) => names,
@@ -317,7 +317,7 @@ impl Place<'_> {
         Ok(segment.iter().skip(HEAD_BYTES).any(|&byte| byte != 0))
     }
 
-    fn lock(self) -> Result<File, DataError> {
+    pub(super) fn lock(self) -> Result<File, DataError> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(FILE_MODE);
         let file = options.open(self.0.join(LOCK)).map_err(|error| self.io(LOCK, error))?;
@@ -390,7 +390,7 @@ impl Place<'_> {
         Ok(id)
     }
 
-    fn write_format(self, id: LogId) -> io::Result<()> {
+    pub(super) fn write_format(self, id: LogId) -> io::Result<()> {
         let unfinished = self.0.join(FORMAT_UNFINISHED);
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(FILE_MODE).open(&unfinished)?;

@@ -101,7 +101,12 @@ pub(super) struct Segment<T> {
 impl<F: Files> SegmentLog<F> {
     /// The log of files that hold nothing yet.
     pub(super) fn begin(files: F, id: LogId, sizes: Sizes) -> io::Result<Self> {
-        let next = Position::first(&id);
+        let first = Position::first(&id);
+        Self::begin_at(files, id, sizes, first)
+    }
+
+    /// The same, for who has read all before that somewhere else.
+    pub(super) fn begin_at(files: F, id: LogId, sizes: Sizes, next: Position) -> io::Result<Self> {
         let last = make_segment(&files, Head { id, first: next, bytes: sizes.segment_bytes_min })?;
         Ok(Self::resume(files, id, sizes, last, next))
     }

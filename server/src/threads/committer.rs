@@ -1,6 +1,7 @@
 //! The thread that decides.
 
 use super::{GROUP_REQUESTS_MAX, Next, ToCommitter, ToLog, next};
+use crate::backup::Moment;
 use crate::checkpoint::Captured;
 use crate::clock::now_ms;
 use crate::log::{Kept, Staging};
@@ -10,7 +11,7 @@ use hearth_tree::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// A database as this thread has it.
 struct Own {
@@ -51,7 +52,7 @@ pub(super) fn run(
     let mut waiting = BTreeSet::new();
     loop {
         let mut group = Vec::new();
-        let mut is_wanted = false;
+        let mut wanted = Wanted::default();
         match next(timer, &mut inbox, wait(&databases, &waiting)) {
             Next::End => {
                 // For a last checkpoint. Without a log there is nothing to capture for.
@@ -59,12 +60,12 @@ pub(super) fn run(
                 return;
             }
             Next::Message(first) => {
-                is_wanted |= follow(first, seen, &mut databases, &mut waiting, &mut group);
+                follow(first, seen, (&mut databases, &mut waiting), &mut group, &mut wanted);
                 // Whatever else is there by now shares the sync.
                 while group.len() < GROUP_REQUESTS_MAX
                     && let Ok(message) = inbox.try_recv()
                 {
-                    is_wanted |= follow(message, seen, &mut databases, &mut waiting, &mut group);
+                    follow(message, seen, (&mut databases, &mut waiting), &mut group, &mut wanted);
                 }
             }
             Next::Deadline => {}
@@ -80,29 +81,46 @@ pub(super) fn run(
             return; // Nobody keeps what is decided from here on.
         }
         // Behind everything that is in it.
-        if is_wanted && log.blocking_send(capture(&databases, false)).is_err() {
+        if wanted.checkpoint && log.blocking_send(capture(&databases, false)).is_err() {
             return;
+        }
+        for answer in wanted.backups {
+            // How often a server had begun is not known here.
+            let moment = Moment { at_ms: now_ms(), starts: 0, databases: captured(&databases) };
+            if log.blocking_send(ToLog::Backup(answer, moment)).is_err() {
+                return;
+            }
         }
     }
 }
 
-/// All databases that the log knows, as they are decided.
-fn capture(databases: &BTreeMap<DatabaseId, Own>, is_last: bool) -> ToLog {
-    let logged = databases.iter().filter(|(_, own)| own.is_logged);
-    let databases = logged.map(|(&id, own)| (id, Captured::of(&own.name, &own.committer))).collect();
-    ToLog::Captured { databases, is_last }
+/// Who wants to have all that is decided.
+#[derive(Default)]
+struct Wanted {
+    checkpoint: bool,
+    backups: Vec<oneshot::Sender<Moment>>,
 }
 
-/// Whether everything that is decided is asked for.
+fn capture(databases: &BTreeMap<DatabaseId, Own>, is_last: bool) -> ToLog {
+    ToLog::Captured { databases: captured(databases), is_last }
+}
+
+/// All databases that the log knows, as they are decided.
+fn captured(databases: &BTreeMap<DatabaseId, Own>) -> BTreeMap<DatabaseId, Captured> {
+    let logged = databases.iter().filter(|(_, own)| own.is_logged);
+    logged.map(|(&id, own)| (id, Captured::of(&own.name, &own.committer))).collect()
+}
+
 fn follow(
     message: ToCommitter,
     seen: Seen<'_>,
-    databases: &mut BTreeMap<DatabaseId, Own>,
-    waiting: &mut BTreeSet<DatabaseId>,
+    (databases, waiting): (&mut BTreeMap<DatabaseId, Own>, &mut BTreeSet<DatabaseId>),
     group: &mut Vec<Decided>,
-) -> bool {
+    wanted: &mut Wanted,
+) {
     match message {
-        ToCommitter::Capture => return true,
+        ToCommitter::Capture => wanted.checkpoint = true,
+        ToCommitter::Backup(answer) => wanted.backups.push(answer),
         ToCommitter::Open(id, name, door) => {
             let committer = Committer::new(door, Revision::default(), Snapshot::default());
             databases.insert(id, Own::new(id, committer, name, false, seen));
@@ -117,7 +135,6 @@ fn follow(
             }
         }
     }
-    false
 }
 
 fn opened(databases: &mut BTreeMap<DatabaseId, Own>, id: DatabaseId) -> &mut Own {

@@ -38,6 +38,13 @@ pub(super) fn run(
     while let Some(message) = inbox.blocking_recv() {
         let group = match message {
             ToLog::Keep(group) => group,
+            ToLog::Backup(answer, moment) => {
+                // All of it is durable now, or never will be. Who has asked may be gone.
+                if log.stopped().is_none() {
+                    drop(answer.send(moment));
+                }
+                continue;
+            }
             ToLog::Captured { databases, is_last } => {
                 // All of it is durable now, or never will be.
                 if log.stopped().is_none()

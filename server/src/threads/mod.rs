@@ -12,6 +12,7 @@ mod outbox;
 mod publisher;
 mod reclaim;
 
+use crate::backup::Moment;
 use crate::checkpoint::Captured;
 use crate::checkpoint_log::CheckpointLog;
 use crate::log::{Checkpointing, Kept, KeptLog, Staging};
@@ -56,6 +57,8 @@ pub(crate) enum ToCommitter {
     Decide(DatabaseId, Request),
     /// All that is decided is wanted for a checkpoint.
     Capture,
+    /// The same for a backup, when it is durable.
+    Backup(oneshot::Sender<Moment>),
 }
 
 /// What the log thread is told.
@@ -64,6 +67,8 @@ enum ToLog {
     Keep(Vec<Decided>),
     /// All databases as they are decided, for a checkpoint.
     Captured { databases: BTreeMap<DatabaseId, Captured>, is_last: bool },
+    /// The same for a backup.
+    Backup(oneshot::Sender<Moment>, Moment),
 }
 
 /// What the publisher is told.

@@ -2,6 +2,7 @@
 
 mod accept;
 mod account;
+mod backup;
 mod bodies;
 mod frames;
 mod hub;

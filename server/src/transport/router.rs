@@ -1,7 +1,7 @@
 //! Which request goes where.
 
 use super::long_poll::{self, Lines};
-use super::{account, hub, rest, websocket};
+use super::{account, backup, hub, rest, websocket};
 use crate::auth::{self, Gate};
 use crate::database::Databases;
 use crate::keep_alive::KeepAlive;
@@ -41,6 +41,7 @@ pub fn router(server: Server) -> Router {
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
+        .route("/.backup", get(backup::serve))
         .fallback(serve)
         .layer(from_fn_with_state(server.mode.clone(), auth::keep))
         // Last, so that they are in what the gate answers, too.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what helps tests may end them")]
 
+mod backup;
 mod checkpoints;
 mod damage;
 mod failing;
