@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What to ask.
 #[derive(Clone, Debug, Default)]
@@ -92,6 +92,13 @@ impl Answer {
             headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
         }
         Ok(Self { status, headers, stream })
+    }
+
+    /// The whole body, whatever it is.
+    pub(crate) fn bytes(mut self) -> std::io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        self.stream.read_to_end(&mut body)?;
+        Ok(body)
     }
 
     /// The whole body.

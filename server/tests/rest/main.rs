@@ -4,6 +4,7 @@ mod beyond;
 mod case;
 mod client;
 mod coverage;
+mod encoded;
 mod expected;
 mod profile;
 mod public;

@@ -6,6 +6,7 @@ mod answer;
 mod changes;
 mod conditions;
 mod cors;
+mod encoding;
 mod events;
 mod exchange;
 mod glued;
@@ -41,6 +42,7 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use conditions::Conditions;
+use encoding::Coding;
 use hearth_engine::Identity;
 use hearth_tree::{Excerpt, Target};
 use hearth_wire::Addressed;
@@ -58,7 +60,9 @@ pub(super) async fn serve(server: Server, mut request: Request) -> Response {
     let mut response = if request.method() == Method::OPTIONS {
         cors::preflight(gate_of(request.extensions()), request.headers())
     } else {
-        answer(&server, request).await.unwrap_or_else(IntoResponse::into_response)
+        let (method, wishes) = (request.method().clone(), Coding::wished(request.headers()));
+        let answered = answer(&server, request).await.unwrap_or_else(IntoResponse::into_response);
+        encoding::encode(&method, wishes, answered)
     };
     if response.status() == StatusCode::REQUEST_TIMEOUT {
         server.databases.meters().slow_bodies.add(1);
@@ -95,6 +99,7 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
         return Ok(answer);
     }
     let asked = Asked::parse(&parts).await?;
+    let body = encoding::decode(&parts.headers, body)?;
     let asked = match place::place_of(asked.target)? {
         Place::Data(target) => asked.at(target),
         Place::Setting(name) => {
