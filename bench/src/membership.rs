@@ -111,7 +111,8 @@ impl Hall {
             let uid = ("uid".to_owned(), Claim::Text(format!("u{number}")));
             publisher.open(session, Identity::User(Arc::new(Claim::Object(BTreeMap::from([uid])))));
             let at = Path::parse("/messages/room").expect("it is a path");
-            let listen = Listen { at, query: Query::EVERYTHING, tag: None, known: None, held: None };
+            let listen =
+                Listen { at, query: Query::EVERYTHING, tag: None, known: None, held: None, left: None };
             publisher.listen(NOW_MS, session, Ticket(1), listen, &mut Ears);
         }
         Self { committer: Committer::new(door, revision, tree), log: LogStep::new(MemoryLog), publisher }

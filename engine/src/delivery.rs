@@ -2,6 +2,7 @@
 
 use crate::body::Body;
 use crate::limits::HEAVY_BYTES;
+use crate::moment::Moment;
 use crate::published::Published;
 use crate::publisher::{Begun, ListenRefusal};
 use crate::request::{Accepted, Refusal, SessionId, Ticket};
@@ -12,6 +13,8 @@ use std::sync::Arc;
 /// What one step has to say to a session, to be sent in this order: news before the answers that depend on them.
 #[derive(Debug, Default)]
 pub struct Delivery {
+    /// Where whoever has taken it stands: it has been told everything up to here.
+    pub moment: Moment,
     /// News, revocations and answers.
     pub items: Vec<Item>,
 }

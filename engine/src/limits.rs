@@ -78,3 +78,14 @@ pub const INDEXED_AT_ONCE_MAX: usize = 1_000;
 /// So many children may have changed since an index was built; where more have, it is brought up to date elsewhere first. An
 /// edit takes some microseconds.
 pub const INDEX_EDITS_MAX: usize = 1_000;
+
+/// Most memory of the places that the newest commits have touched, in one database, in bytes: those who come back are told
+/// what they have missed as long as it is all here. Some 25,000 commits at three keys' depth; only where somebody has asked
+/// for it.
+pub const TRAIL_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Most places of one commit that are remembered one by one; of more, the node above all of them.
+pub const TRAIL_PLACES_MAX: usize = 1_000;
+
+/// Most places that somebody who comes back is told one by one; whoever has missed more is told everything.
+pub const RESUMED_PLACES_MAX: usize = 1_000;

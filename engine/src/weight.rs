@@ -64,6 +64,12 @@ impl Scale {
         keys.iter().for_each(|key| self.add(NODE_BYTES + key.as_str().len()));
     }
 
+    /// A place, kept by itself.
+    pub(crate) fn place(&mut self, at: &Path) {
+        self.add(NODE_BYTES);
+        self.keys(at.keys());
+    }
+
     /// A node and all below it. O(the bound), at most the depth of a tree deep.
     pub(crate) fn node(&mut self, node: Option<&Node>) {
         let Some(node) = node else { return };
@@ -134,8 +140,7 @@ impl Scale {
 
     /// A place and a query there, as somebody who listens keeps them.
     pub(crate) fn listen(&mut self, at: &Path, query: &Query) {
-        self.add(NODE_BYTES);
-        self.keys(at.keys());
+        self.place(at);
         match &query.order {
             Order::Key(range) => {
                 for bound in [&range.start, &range.end] {

@@ -168,6 +168,23 @@ impl<B> Range<B> {
     }
 }
 
+impl Range<KeyBound> {
+    /// Whether a child of that key is within the range.
+    pub fn holds(&self, key: &Key) -> bool {
+        let starts = match &self.start {
+            Bound::Included(bound) => bound.order_of(key).is_ge(),
+            Bound::Excluded(bound) => bound.order_of(key).is_gt(),
+            Bound::Unbounded => true,
+        };
+        let ends = match &self.end {
+            Bound::Included(bound) => bound.order_of(key).is_le(),
+            Bound::Excluded(bound) => bound.order_of(key).is_lt(),
+            Bound::Unbounded => true,
+        };
+        starts && ends
+    }
+}
+
 impl<V> Position<V> {
     /// All children of a value.
     pub const fn of(value: V) -> Self {

@@ -118,7 +118,7 @@ impl Publisher {
             Held::Read(ticket) => Item::Answer(Answer::Read(ticket, self.published.clone())),
         });
         let items = news.chain(held).chain(revoked).collect();
-        match outboxes.offer(session, Delivery { items }) {
+        match outboxes.offer(session, Delivery { moment: self.moment(), items }) {
             Ok(()) => {
                 self.mark_shown(ids);
                 self.outdated.extend(since.map(Since::into_outdated));
@@ -213,7 +213,9 @@ impl Publisher {
     /// Gives the connections what one step has to say. Who has no room lags from the snapshot before on: its news are
     /// dropped, its answers wait for the difference that it gets instead.
     pub(super) fn hand_out(&mut self, round: Round, before: &Arc<Published>, outboxes: &mut impl Outboxes) {
+        let moment = self.moment();
         for (id, delivery) in round {
+            let delivery = Delivery { moment, ..delivery };
             let lag = self.sessions.get_mut(&id).and_then(|session| session.lag.as_mut());
             match lag {
                 Some(lag) => lag.hold(delivery),

@@ -2,11 +2,13 @@
 //!
 //! Why one step: between the snapshot that it is given and the commits that follow nothing can be lost or come twice.
 
+use super::trail::Missed;
 use super::{Listener, Publisher, Round, Session};
 use crate::body::{Body, Content, HeldRanges};
 use crate::delivery::{Answer, Delivery, Item, Outboxes, Push, Revoked};
 use crate::door::Denied;
 use crate::limits::{HASHED_AT_ONCE_MAX, LISTENS_BYTES_MAX, LISTENS_MAX, OUTDATED_ENTRIES};
+use crate::moment::Moment;
 use crate::outdated::Outdated;
 use crate::request::{SessionId, Ticket};
 use crate::standing::{ListenerId, Tag};
@@ -29,6 +31,10 @@ pub struct Listen {
     pub known: Option<Option<Hash>>,
     /// The same, range by range, of a client that can be sent the ranges that differ.
     pub held: Option<HeldRanges>,
+    /// Where a client was that comes back: it was told everything up to there, of the same place and query. It need only be
+    /// told what is there now at the places that were touched since. `Some(None)` is a client that begins and may come back,
+    /// `None` one that will not.
+    pub left: Option<Option<Moment>>,
 }
 
 /// A listen that has begun.
@@ -93,7 +99,7 @@ impl Publisher {
         listen: Listen,
         outboxes: &mut impl Outboxes,
     ) {
-        let Listen { at, query, tag, known, held } = listen;
+        let Listen { at, query, tag, known, held, left } = listen;
         let own = self.sessions.get(&session);
         let (known, held) = match own.is_some_and(|own| !own.may_mistake(&at, tag)) {
             true => (known, held),
@@ -107,11 +113,20 @@ impl Publisher {
         }
         let new = begun.as_ref().ok().copied();
         // A session that lags is shown this listener with all others.
-        let push = new.filter(|_| !self.lags(session)).and_then(|id| self.first_push(id, known, held));
+        let missed =
+            new.zip(left.flatten()).map_or(Missed::Unknown, |(id, left)| self.missed_since(id, left));
+        if new.is_some() && left.is_some() {
+            self.begin_trail();
+        }
+        let push = new.filter(|_| !self.lags(session)).and_then(|id| match missed {
+            Missed::Unknown => self.first_push(id, known, held),
+            Missed::Nothing => None,
+            Missed::Parts(content) => Some(Push { body: Arc::new(Body::new(at, content)), tag }),
+        });
         let answer = Item::Answer(Answer::Listen(ticket, begun.map(|_| Begun { missing_index })));
         let items = push.map(Item::Push).into_iter().chain([answer]).collect();
         let since = self.published.clone();
-        self.hand_out(Round::from([(session, Delivery { items })]), &since, outboxes);
+        self.hand_out(Round::from([(session, Delivery { items, ..Delivery::default() })]), &since, outboxes);
         if !self.lags(session) {
             self.mark_shown(new);
         }
@@ -152,7 +167,7 @@ impl Publisher {
         }
         let items = ended.into_iter().map(Item::Revoked).collect();
         let since = self.published.clone();
-        self.hand_out(Round::from([(session, Delivery { items })]), &since, outboxes);
+        self.hand_out(Round::from([(session, Delivery { items, ..Delivery::default() })]), &since, outboxes);
     }
 
     /// Registers a listener that has not been shown anything yet.

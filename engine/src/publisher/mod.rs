@@ -7,6 +7,7 @@ mod lagging;
 mod listening;
 mod round;
 mod routing;
+mod trail;
 mod waiting;
 
 pub use listening::{Begun, Listen, ListenRefusal};
@@ -29,6 +30,7 @@ use lagging::{Lag, Lagging};
 use round::{Load, Round};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use trail::Trail;
 use waiting::Building;
 
 /// What everybody may see of one database, and who is told when it changes.
@@ -55,6 +57,10 @@ pub struct Publisher {
     wanted: Vec<WantedIndex>,
     /// What was replaced and not taken yet.
     outdated: Vec<Outdated>,
+    /// Which places commits have touched, once somebody has asked to go on later from where it was.
+    trail: Option<Trail>,
+    /// How often other rules have begun.
+    rules_begun: u64,
 }
 
 #[derive(Debug)]
@@ -102,6 +108,8 @@ impl Publisher {
             building: Vec::new(),
             wanted: Vec::new(),
             outdated: Vec::new(),
+            trail: None,
+            rules_begun: 0,
         }
     }
 
@@ -154,7 +162,11 @@ impl Publisher {
     pub fn read(&mut self, session: SessionId, ticket: Ticket, outboxes: &mut impl Outboxes) {
         let published = self.published.clone();
         let items = vec![Item::Answer(Answer::Read(ticket, published.clone()))];
-        self.hand_out(Round::from([(session, Delivery { items })]), &published, outboxes);
+        self.hand_out(
+            Round::from([(session, Delivery { items, ..Delivery::default() })]),
+            &published,
+            outboxes,
+        );
     }
 
     /// Shows a group of commits, one after the other, and answers those who asked for them. A session is told what several
@@ -183,6 +195,9 @@ impl Publisher {
                 if own.is_outdating() {
                     self.outdated.push(Outdated::new(before, indexes));
                 }
+                if let Some(trail) = &mut self.trail {
+                    trail.add(commit.revision, &commit.change);
+                }
                 self.published = Arc::new(Published { revision: commit.revision, tree, governing });
                 outboxes.show(&self.published);
             }
@@ -196,6 +211,8 @@ impl Publisher {
                 self.published = Arc::new(published);
                 outboxes.show(&self.published);
                 if judges {
+                    self.rules_begun += 1;
+                    self.trail = self.trail.take().map(|_| Trail::new(self.published.revision));
                     self.unjudged = self.listeners.keys().copied().collect();
                 }
             }

@@ -20,7 +20,7 @@ use crate::mode::Mode;
 use crate::say::say;
 use crate::slow::SlowRequest;
 use crate::threads::Threads;
-use crate::transport::{Entrance, PublicError, Server, Tls, TlsError, router, serve};
+use crate::transport::{Entrance, EventSecret, PublicError, Server, Tls, TlsError, router, serve};
 use hearth_engine::LogError;
 use hearth_rules_cli::Trouble;
 use hearth_tree::Excerpt;
@@ -299,7 +299,9 @@ impl Settled {
         databases.limiter().replace(limits);
         databases.bodies().allow(body_memory);
         databases.slow().from(log_slower_than);
-        let server = Server { databases, sessions: Arc::default(), mode: Arc::new(mode), keep_alive };
+        let event_secret = EventSecret::random()?;
+        let (sessions, mode) = (Arc::default(), Arc::new(mode));
+        let server = Server { databases, sessions, mode, keep_alive, event_secret };
         let scheme = if reloaded.tls.is_some() { "https" } else { "http" };
         let address = format!("{scheme}://{address}");
         writeln!(io::stdout(), "listening on {address}")?;
@@ -454,6 +456,7 @@ mod tests {
             sessions: Arc::default(),
             mode: Arc::new(mode),
             keep_alive: KeepAlive::DEFAULT,
+            event_secret: EventSecret::random().unwrap(),
         }
     }
 

@@ -663,6 +663,7 @@ impl Connection {
             held: listen
                 .held_ranges
                 .map(|held| held.ranges().map(|(place, hash)| (place.clone(), hash)).collect()),
+            left: None,
             at: listen.at,
         };
         self.watched.begin_listen(&self.database, ticket, &listen);

@@ -17,7 +17,7 @@ mod tally;
 
 pub(crate) use file::{Mistake, parse};
 pub(crate) use over::OverLimit;
-pub(crate) use subject::{Line, Who, network_of};
+pub(crate) use subject::{Line, Who, network_of, uid_of};
 pub(crate) use tally::bytes_of_node;
 
 use arc_swap::ArcSwap;

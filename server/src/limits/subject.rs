@@ -49,7 +49,8 @@ impl<'a> Who<'a> {
     }
 }
 
-fn uid_of(identity: &Identity) -> Option<&str> {
+/// The `uid` of somebody who has one.
+pub(crate) fn uid_of(identity: &Identity) -> Option<&str> {
     let Identity::User(claim) = identity else { return None };
     let Claim::Object(members) = &**claim else { return None };
     match members.get("uid") {

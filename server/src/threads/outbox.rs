@@ -179,7 +179,7 @@ impl Waiting {
 mod tests {
     use super::*;
     use hearth_engine::limits::HEAVY_BYTES;
-    use hearth_engine::{Item, Revoked};
+    use hearth_engine::{Item, Moment, Revoked};
     use hearth_tree::{Path, Query};
     use std::pin::pin;
     use tokio::time::{Duration, timeout};
@@ -195,7 +195,7 @@ mod tests {
             })
         };
         let weight = is_heavy.then(|| item(Some("x".repeat(HEAVY_BYTES + 1).into())));
-        Delivery { items: (0..items).map(|_| item(None)).chain(weight).collect() }
+        Delivery { moment: Moment::default(), items: (0..items).map(|_| item(None)).chain(weight).collect() }
     }
 
     #[derive(Clone, Copy, Debug)]

@@ -28,6 +28,7 @@ pub(crate) use proxies::{Network, Proxies};
 pub(crate) use public::Public;
 pub(crate) use public::PublicError;
 pub(crate) use request_id::REQUEST_ID;
+pub(crate) use rest::EventSecret;
 pub use router::{Server, router};
 pub(crate) use seats::{Seat, Seats};
 pub(crate) use tls::{Tls, TlsError};

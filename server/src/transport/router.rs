@@ -1,6 +1,7 @@
 //! Which request goes where.
 
 use super::long_poll::{self, Lines};
+use super::rest::EventSecret;
 use super::{account, backup, hub, rest, websocket};
 use crate::auth::{self, Gate};
 use crate::database::Databases;
@@ -29,6 +30,8 @@ pub struct Server {
     pub(crate) mode: Arc<Mode>,
     /// How long an event stream says nothing.
     pub(crate) keep_alive: KeepAlive,
+    /// What ids of events are signed with.
+    pub(crate) event_secret: EventSecret,
 }
 
 /// The routes of a server.

@@ -27,6 +27,8 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// Names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
+    /// The id that came with the newest event, or before.
+    pub(crate) last_id: Option<String>,
     stream: BufReader<TcpStream>,
 }
 
@@ -91,7 +93,7 @@ impl Answer {
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
         }
-        Ok(Self { status, headers, stream })
+        Ok(Self { status, headers, last_id: None, stream })
     }
 
     /// The whole body, whatever it is.
@@ -112,6 +114,15 @@ impl Answer {
         Ok(text)
     }
 
+    /// The next lines as they came.
+    pub(crate) fn next_lines(&mut self, count: usize) -> std::io::Result<Vec<String>> {
+        let mut lines = vec![String::new(); count];
+        for line in &mut lines {
+            self.stream.read_line(line)?;
+        }
+        Ok(lines)
+    }
+
     /// The next event.
     pub(crate) fn next_event(&mut self) -> std::io::Result<Event> {
         let (mut name, mut data) = (String::new(), Value::Null);
@@ -123,6 +134,7 @@ impl Answer {
             }
             match line.trim_end_matches('\n').split_once(": ") {
                 Some(("event", value)) => name = value.into(),
+                Some(("id", value)) => self.last_id = Some(value.into()),
                 Some(("data", value)) => data = serde_json::from_str(value)?,
                 Some(_) | None if line == "\n" => return Ok(Event { name, data }),
                 Some(_) | None => {}

@@ -10,6 +10,7 @@ mod profile;
 mod public;
 mod reported;
 mod reported_rules;
+mod resumed;
 mod rules;
 mod server;
 mod settings;

@@ -49,6 +49,7 @@ fn of_ten_thousand_listeners_those_are_judged_again_whom_a_change_concerns() {
             tag: None,
             known: None,
             held: None,
+            left: None,
         };
         publisher.listen(NOW_MS, session, Ticket(1), listen, &mut Ears);
     }

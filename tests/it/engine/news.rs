@@ -129,12 +129,14 @@ impl Stage {
     }
 
     fn listen(&mut self, at: &str, known: Option<Option<Hash>>) {
-        let listen = Listen { at: path(at), query: Query::EVERYTHING, tag: None, known, held: None };
+        let listen =
+            Listen { at: path(at), query: Query::EVERYTHING, tag: None, known, held: None, left: None };
         self.publisher.listen(self.now_ms, LISTENER, Ticket(1), listen, &mut self.queue);
     }
 
     fn listen_to(&mut self, at: &str, query: Query, tag: u64) {
-        let listen = Listen { at: path(at), query, tag: Some(Tag(tag)), known: Some(None), held: None };
+        let listen =
+            Listen { at: path(at), query, tag: Some(Tag(tag)), known: Some(None), held: None, left: None };
         self.publisher.listen(self.now_ms, LISTENER, Ticket(1), listen, &mut self.queue);
     }
 
@@ -261,7 +263,7 @@ fn ranges_that_a_client_has_go_with_what_it_is_told_first() {
     ] {
         let mut stage = Stage::new(&Door::Open, &data);
         let held = Some(ranges.clone());
-        let listen = Listen { at: path(at), query: Query::EVERYTHING, tag: None, known, held };
+        let listen = Listen { at: path(at), query: Query::EVERYTHING, tag: None, known, held, left: None };
         stage.publisher.listen(stage.now_ms, LISTENER, Ticket(1), listen, &mut stage.queue);
         stage.check(&told);
         // What comes later is told as it is to everybody.

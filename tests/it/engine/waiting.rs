@@ -108,7 +108,7 @@ impl Stage {
             Err(_) => Query::EVERYTHING,
         };
         let tag = (!query.is_everything()).then_some(Tag(tag));
-        let listen = Listen { at: path(at), query, tag, known: None, held: None };
+        let listen = Listen { at: path(at), query, tag, known: None, held: None, left: None };
         self.publisher.listen(NOW_MS, SessionId(session), Ticket(ticket), listen, &mut self.ears);
     }
 

@@ -176,7 +176,9 @@ impl World {
 
     /// A client reads the next delivery.
     pub(super) fn read_client(&mut self, who: usize) -> bool {
-        let Some(Delivery { items }) = self.boxes.take(self.clients[who].session) else { return false };
+        let Some(Delivery { items, moment: _ }) = self.boxes.take(self.clients[who].session) else {
+            return false;
+        };
         let client = &mut self.clients[who];
         let mut least = client.seen;
         let mut revoked_here = Vec::new();

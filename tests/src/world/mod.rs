@@ -340,8 +340,14 @@ impl World {
                 self.judge_verdicts(verdicts);
             }
             Ask::Listen { ticket, at, query, tag, known } => {
-                let listen =
-                    Listen { at: twin::path(&at), query: twin::tree_query(&query), tag, known, held: None };
+                let listen = Listen {
+                    at: twin::path(&at),
+                    query: twin::tree_query(&query),
+                    tag,
+                    known,
+                    held: None,
+                    left: None,
+                };
                 client.standing.insert((at, tag), query);
                 self.owed.insert(ticket, self.published());
                 self.publisher.listen(self.now_ms, session, ticket, listen, &mut self.boxes);

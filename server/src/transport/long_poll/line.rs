@@ -368,6 +368,7 @@ mod tests {
     use crate::keep_alive::KeepAlive;
     use crate::mode::{Dev, Mode, Reach};
     use crate::threads::Threads;
+    use crate::transport::EventSecret;
     use axum::http::{Extensions, HeaderMap};
     use hearth_tree::Path;
     use hearth_wire::ConnectParams;
@@ -404,7 +405,8 @@ mod tests {
         let databases =
             Arc::new(Databases::new(threads, database::Beginning::default(), mode.door(), mode.naming()));
         let keep_alive = KeepAlive::DEFAULT;
-        let server = Server { databases, sessions: Arc::default(), mode: mode.clone(), keep_alive };
+        let (sessions, event_secret) = (Arc::default(), EventSecret::random().unwrap());
+        let server = Server { databases, sessions, mode: mode.clone(), keep_alive, event_secret };
         let params = ConnectParams::parse("v=5&ns=demo").unwrap();
         let asked = (&HeaderMap::new(), &Extensions::new());
         let opening = Opening::find(&server, Gate::of_program(mode), params, asked).await.unwrap();

@@ -14,6 +14,15 @@ pub(super) const CANCEL_TOO_LONG: &str = ": The specified payload is too large, 
 /// The last event of a stream whose client's credential has expired. Bare text: clients compare it (rest reference 5.2).
 pub(super) const AUTH_REVOKED: &str = "event: auth_revoked\ndata: credential is no longer valid\n\n";
 
+/// The same events, the last of which carries an id. Not the others: whoever is cut between them has not seen all that the
+/// id says.
+pub(super) fn with_id(mut events: Vec<u8>, id: &str) -> Vec<u8> {
+    // The empty line that ends the last event.
+    events.pop();
+    events.extend(format!("id: {id}\n\n").into_bytes());
+    events
+}
+
 /// Appends the events of a piece of news for a stream at a place. Priorities do not show. What is changed together at
 /// several children of one node is one `patch`, unless the stream is a query's, whose children come and go one by one.
 pub(super) fn append_news(

@@ -54,7 +54,8 @@ impl Exchange {
         database.open(session, Identity::Admin, outbox).await?;
         if let Some(at) = watched {
             // The publisher takes this before anything that is decided later.
-            let listen = Listen { at, query: Query::EVERYTHING, tag: None, known: None, held: None };
+            let listen =
+                Listen { at, query: Query::EVERYTHING, tag: None, known: None, held: None, left: None };
             database.tell(session, SessionMessage::Listen(LISTEN, Box::new(listen))).await?;
         }
         if let Some(staged) = &staged {

@@ -7,6 +7,7 @@ mod changes;
 mod conditions;
 mod cors;
 mod encoding;
+mod event_id;
 mod events;
 mod exchange;
 mod glued;
@@ -29,6 +30,8 @@ mod stream;
 mod timeout;
 mod write;
 mod write_size;
+
+pub(crate) use event_id::EventSecret;
 
 use super::Server;
 use super::peer::Peer;

@@ -222,7 +222,7 @@ mod tests {
     use crate::log::Kept;
     use crate::mode::{Dev, Mode, Reach};
     use crate::threads::Threads;
-    use crate::transport::router;
+    use crate::transport::{EventSecret, router};
     use axum::body::to_bytes;
     use axum::http::Request;
     use axum::http::header::{AUTHORIZATION, HOST};
@@ -258,6 +258,7 @@ mod tests {
             sessions: Arc::default(),
             mode: Arc::new(mode),
             keep_alive: KeepAlive::DEFAULT,
+            event_secret: EventSecret::random().unwrap(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Event streams: a session with one listener (rest reference 5).
 
-use super::events::{AUTH_REVOKED, CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, append_news};
+use super::event_id::EventIds;
+use super::events::{AUTH_REVOKED, CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, append_news, with_id};
 use super::keys::KeysTold;
 use super::on_close::{Leaving, on_close_of};
 use super::query::wanted_of;
@@ -17,7 +18,9 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
-use hearth_engine::{Answer, Delivery, Identity, Item, Listen, ListenRefusal, Push, SessionId, Tag, Ticket};
+use hearth_engine::{
+    Answer, Content, Delivery, Identity, Item, Listen, ListenRefusal, Moment, Push, SessionId, Tag, Ticket,
+};
 use hearth_tree::{BoundedText, OverBound, Part, Path, Query, Write};
 use std::convert::Infallible;
 use std::pin::pin;
@@ -35,6 +38,8 @@ const PIECE_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// How long a client may take nothing.
 const STALL: Duration = Duration::from_secs(60);
 const LISTEN: Ticket = Ticket(0);
+/// Asks how far everything was told.
+const LOOK: Ticket = Ticket(1);
 const QUERY: Tag = Tag(1);
 const EVENT_STREAM: &str = "text/event-stream";
 /// Tells nginx, and what behaves like it, to pass events on at once.
@@ -66,6 +71,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     read::judge(judged, &database.published(), &asked, &wanted, read::Verdict::First)?;
     let is_query = !wanted.query.is_everything();
     let keys = wanted.shallow.then(KeysTold::default);
+    let ids = EventIds::asked(server, &database, &asked, wanted.shallow)?;
     let (outbox, deliveries) = outbox(OUTBOX);
     let session = server.databases.new_session();
     let at = asked.target.path.clone();
@@ -76,6 +82,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
         tag: is_query.then_some(QUERY),
         known: None,
         held: None,
+        left: ids.as_ref().map(|(_, left)| *left),
     };
     let (pieces, mut sent) = mpsc::channel::<Bytes>(PIECES);
     let (begun, has_begun) = tokio::sync::oneshot::channel();
@@ -83,7 +90,15 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     let mut silence = interval_at(Instant::now() + keep_alive, keep_alive);
     silence.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let stay = server.sessions.stay();
-    let told = Told { at, is_query, keys, meters: database.meters().clone() };
+    let told = Told {
+        at,
+        is_query,
+        keys,
+        ids: ids.map(|(ids, _)| ids),
+        moment: Moment::default(),
+        is_whole: false,
+        meters: database.meters().clone(),
+    };
     let (databases, peer) = (server.databases.clone(), asked.peer);
     let stream =
         Stream { databases, database, peer, session, told, deliveries, pieces, silence, stay, query, began };
@@ -127,6 +142,12 @@ struct Told {
     is_query: bool,
     /// If it is a stream of keys alone.
     keys: Option<KeysTold>,
+    /// If its client wants to go on later from where it is.
+    ids: Option<EventIds>,
+    /// Up to where everything was told.
+    moment: Moment,
+    /// Whether everything was told at once.
+    is_whole: bool,
     meters: Arc<DatabaseMeters>,
 }
 
@@ -208,11 +229,23 @@ impl Stream {
                 },
                 _ = self.silence.tick() => {
                     text.append(KEEP_ALIVE.as_bytes()).expect("nothing was appended before");
+                    if self.told.ids.is_some() {
+                        // Nothing has happened here, but elsewhere: the next id shall not be older than need be.
+                        self.database.tell(self.session, SessionMessage::Read(LOOK)).await?;
+                    }
                 }
             }
-            let text = text.into_bytes();
-            if was_new && begun.is_none() && next == Next::GoOn {
+            let begins = was_new && begun.is_none() && next == Next::GoOn;
+            let mut text = text.into_bytes();
+            if begins {
                 self.given(identity, text.len());
+                if text.is_empty() && self.told.ids.is_some() {
+                    // Its client has everything, and learns that it does.
+                    text = KEEP_ALIVE.into();
+                }
+            }
+            if let Some(ids) = self.told.ids.as_ref().filter(|_| next == Next::GoOn && !text.is_empty()) {
+                text = with_id(text, &ids.id(self.told.moment));
             }
             if !text.is_empty() && !self.send(text).await {
                 return Ok(());
@@ -228,13 +261,13 @@ impl Stream {
 
     /// The client is given what is there when it begins to listen.
     fn given(&self, identity: &Identity, bytes: usize) {
-        let Told { at, is_query, keys, .. } = &self.told;
+        let Told { at, is_query, keys, is_whole, .. } = &self.told;
         self.database.profile(|| {
             let record = Record::new(Operation::Listen).at(at).bytes(bytes).since(self.began);
             record.allowed(true).query(&self.query, false)
         });
         let published = self.database.published();
-        let node = published.tree.get(at).filter(|_| !is_query && keys.is_none());
+        let node = published.tree.get(at).filter(|_| *is_whole && !is_query && keys.is_none());
         if self.databases.audit().given(&self.peer.who(&self.database, identity), at, bytes, node) {
             self.database.meters().bulk_reads.add(1);
         }
@@ -258,12 +291,16 @@ impl Told {
         delivery: Delivery,
         begun: &mut Option<Begun>,
     ) -> Result<Next, OverBound> {
+        self.moment = delivery.moment;
         for item in delivery.items {
             match item {
-                Item::Push(Push { body, .. }) => match &mut self.keys {
-                    Some(keys) => keys.append_news(text, &self.at, &body)?,
-                    None => append_news(text, &self.at, &body, self.is_query)?,
-                },
+                Item::Push(Push { body, .. }) => {
+                    self.is_whole |= body.at == self.at && matches!(body.content, Content::Put(_));
+                    match &mut self.keys {
+                        Some(keys) => keys.append_news(text, &self.at, &body)?,
+                        None => append_news(text, &self.at, &body, self.is_query)?,
+                    }
+                }
                 Item::Revoked(_) => {
                     text.append(CANCEL.as_bytes())?;
                     return Ok(Next::End);
@@ -279,7 +316,7 @@ impl Told {
                         return Ok(Next::End);
                     }
                 }
-                // A stream writes nothing, and reads nothing else.
+                // A stream writes nothing, and reads to learn how far it is told.
                 Item::Answer(Answer::Write(..) | Answer::Read(..)) => {}
             }
         }
