@@ -697,7 +697,7 @@ fn a_command_line_that_means_nothing_is_answered_with_a_sentence() {
     for (command_line, expected) in [
         (
             "dve",
-            "unrecognized subcommand 'dve'; there are `dev`, `serve`, `token`, `export`, `import`, `rules`",
+            "unrecognized subcommand 'dve'; there are `dev`, `serve`, `token`, `export`, `import`, `backup`, `restore`, `rules`",
         ),
         ("check x", "unrecognized subcommand 'check'; it is `hearth rules check`"),
         ("rules chekk", "unrecognized subcommand 'chekk'; tip: a similar subcommand exists: 'check'"),
@@ -869,13 +869,15 @@ A realtime database that you run yourself, for the apps and SDKs of the Firebase
 Usage: hearth <COMMAND>
 
 Commands:
-  dev     Runs a server for development: for this machine, and convenient
-  serve   Runs a server for production: closed without rules, and for the databases that you name
-  token   Makes a token for a service, a device or a test, and prints it
-  export  Copies what is at a place of a running server into a file of JSON, as it is at one moment
-  import  Replaces what is at a place of a running server by a file of JSON, at once or not at all
-  rules   Checks, tests, explains and covers security rules, without a server
-  help    Print this message or the help of the given subcommand(s)
+  dev      Runs a server for development: for this machine, and convenient
+  serve    Runs a server for production: closed without rules, and for the databases that you name
+  token    Makes a token for a service, a device or a test, and prints it
+  export   Copies what is at a place of a running server into a file of JSON, as it is at one moment
+  import   Replaces what is at a place of a running server by a file of JSON, at once or not at all
+  backup   Copies all databases of a running server into one file, with rules and settings
+  restore  Makes a folder of data from a backup, for a server that does not run
+  rules    Checks, tests, explains and covers security rules, without a server
+  help     Print this message or the help of the given subcommand(s)
 
 Options:
   -h, --help     Print help

@@ -63,7 +63,7 @@ enum Act {
     Export(export::Arguments),
     /// Replaces what is at a place of a running server by a file of JSON, at once or not at all.
     Import(import::Arguments),
-    /// Copies all databases of a running server into one file, as they are at one moment, with rules and all.
+    /// Copies all databases of a running server into one file, with rules and settings.
     Backup(backup::Arguments),
     /// Makes a folder of data from a backup, for a server that does not run.
     Restore(restore::Arguments),
