@@ -124,6 +124,7 @@ fn bodies_may_be_compressed_and_count_as_what_they_become() {
     let server = Running::start();
     let text = sentences(30_000).to_string();
     let whole = gzip(text.as_bytes());
+    let long = gzip(sentences(60_000).to_string().as_bytes());
     // Short, so that all of it has been read when it is refused.
     let page = gzip(sentences(200).to_string().as_bytes());
     let cut = page[..page.len() - 9].to_vec();
@@ -140,6 +141,7 @@ fn bodies_may_be_compressed_and_count_as_what_they_become() {
     for (row, path, coding, body, status, begin) in [
         ("gzip", "/a.json", "gzip", whole.clone(), 200, kept),
         ("another spelling", "/a.json", "X-GZIP", whole, 200, kept),
+        ("longer than a mebibyte", "/a.json", "gzip", long, 200, "[\"sentence 0 of 60000\","),
         ("none, by name", "/a.json", "identity", text.into_bytes(), 200, kept),
         ("in two parts", "/a.json", "identity, gzip", members, 200, kept),
         ("small", "/a.json", "gzip", gzip(b"{\"x\":1}"), 200, "{\"x\":1}"),

@@ -146,7 +146,7 @@ pub(super) fn encode(method: &Method, wished: Option<Coding>, mut response: Resp
         encoder,
         bytes,
     };
-    Response::from_parts(parts, Body::from_stream(unfold(Some(left), next)))
+    Response::from_parts(parts, Body::from_stream(unfold(Some(left), next).fuse()))
 }
 
 /// What is left to encode.
@@ -213,7 +213,8 @@ pub(super) fn decode(headers: &HeaderMap, body: Body) -> Result<Body, Refused> {
         text: Bytes::new(),
         decoder: MultiGzDecoder::new(Vec::new()),
     };
-    Ok(Body::from_stream(unfold(Some(coming), decoded)))
+    // Whoever reads a long body looks again behind its end.
+    Ok(Body::from_stream(unfold(Some(coming), decoded).fuse()))
 }
 
 /// What comes of a compressed body.
