@@ -69,7 +69,7 @@ fn of_server(text: &mut Exposition, databases: &Databases) {
     full.sample(&[("of", "server")], meters.full_server.get());
     full.sample(&[("of", "address")], meters.full_address.get());
     let help = "Requests that were given up because their head or body did not come in time.";
-    let mut slow = text.family("hearth_log_slower_thans_total", Kind::Counter, help);
+    let mut slow = text.family("hearth_slow_requests_total", Kind::Counter, help);
     slow.sample(&[("part", "head")], meters.slow_heads.get());
     slow.sample(&[("part", "body")], meters.slow_bodies.get());
     let help = "Bytes that large bodies and messages take, from their arrival to their answer.";
