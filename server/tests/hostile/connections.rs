@@ -5,6 +5,7 @@ use crate::metrics::metric;
 use crate::peer::Peer;
 use crate::server::{Running, command, file};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 const ADMIN: &str = "an-admin-credential-of-tests";
 const OPEN: &str = r#"{"rules": {".read": true, ".write": true}}"#;
@@ -157,7 +158,9 @@ fn heads_that_do_not_come_are_counted() {
     begun.iter_mut().for_each(|http| http.send_bytes(b"GET /a.json?ns=hostile HTTP/1.1\r\nHost: "));
     begun.iter_mut().for_each(|http| assert_eq!(http.read_until("\r\n\r\n"), None));
     let mut http = Http::connect(&server.address);
+    let asked_from = Instant::now();
     while metric(&mut http, r#"hearth_slow_requests_total{part="head"}"#) < 5.0 {
+        assert!(asked_from.elapsed() < Duration::from_secs(30), "they are not counted");
         std::thread::yield_now();
     }
 }
