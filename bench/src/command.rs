@@ -4,8 +4,8 @@ use crate::subject::ServerArguments;
 use crate::table::Format;
 use crate::trouble::Trouble;
 use crate::{
-    checkpoints, churn, durable, fanout, hostile, idle, membership, pauses, peer, query, rest, restart, set,
-    start, suite, verdicts,
+    checkpoints, churn, durable, fanout, hostile, idle, membership, pauses, peer, query, reconnects, rest,
+    restart, set, start, suite, verdicts,
 };
 use std::io::{self, Write};
 
@@ -39,6 +39,8 @@ enum Act {
     Start(Run<start::Arguments>),
     /// The last 100 of many children: the first answer, and writes that move the window.
     Query(Run<query::Arguments>),
+    /// All clients come back at once after a restart: when the last one is served, and how long others wait.
+    Reconnects(Run<reconnects::Arguments>),
     /// How long others wait while somebody does its worst to the server, and the server's memory meanwhile.
     Hostile(Run<hostile::Arguments>),
     /// Small reads and writes over HTTP.
@@ -92,6 +94,7 @@ impl Command {
             Act::Idle(run) => (idle::run(&run.server, &run.own).await?, run.format),
             Act::Start(run) => (start::run(&run.server, &run.own)?, run.format),
             Act::Query(run) => (query::run(&run.server, &run.own).await?, run.format),
+            Act::Reconnects(run) => (reconnects::run(&run.server, &run.own).await?, run.format),
             Act::Hostile(run) => (hostile::run(&run.server, &run.own).await?, run.format),
             Act::Rest(run) => (rest::run(&run.server, &run.own).await?, run.format),
             Act::Verdicts(run) => (verdicts::run(&run.own)?, run.format),

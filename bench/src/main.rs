@@ -22,6 +22,7 @@ mod pauses;
 mod peer;
 mod process;
 mod query;
+mod reconnects;
 mod rest;
 mod restart;
 mod sentence;

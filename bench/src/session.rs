@@ -4,9 +4,9 @@
 
 use crate::trouble::Trouble;
 use futures_util::{SinkExt, StreamExt};
-use hearth_tree::{Path, Query, ReadOptions};
+use hearth_tree::{Hash, Path, Query, ReadOptions};
 use hearth_wire::{
-    Action, Listen, ListenKind, Outcome, Request, RequestBody, RequestNumber, ServerMessage, Tag,
+    Action, Held, Listen, ListenKind, Outcome, Request, RequestBody, RequestNumber, ServerMessage, Tag,
 };
 use std::net::SocketAddr;
 use tokio::net::TcpStream;
@@ -83,6 +83,13 @@ impl Session {
     /// Listens to everything at a place.
     pub(crate) async fn listen(&mut self, at: &Path) -> Result<(), Trouble> {
         self.listen_to(at, ListenKind::Default).await
+    }
+
+    /// Listens to everything at a place, as one who has something of that hash.
+    pub(crate) async fn listen_again(&mut self, at: &Path, held: Option<Hash>) -> Result<(), Trouble> {
+        let held = held.map(Held::Hash);
+        let listen = Listen { at: at.clone(), kind: ListenKind::Default, held, held_ranges: None };
+        self.ask(RequestBody::Listen(listen)).await
     }
 
     /// Listens to what a query shows.
