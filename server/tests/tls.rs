@@ -19,6 +19,8 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::Message;
 
+const ADMIN: &str = "an-admin-of-this-test";
+
 /// Two files of this test run.
 struct Files {
     certificate: String,
@@ -44,6 +46,7 @@ impl Files {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hearth"));
         let options = ["--tls-cert", &self.certificate, "--tls-key", &self.key];
         command.env_clear().args(["serve", "--memory", "--port", "0", "--namespace", "demo"]).args(options);
+        command.env("HEARTH_ADMIN_CREDENTIAL", ADMIN);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -96,8 +99,17 @@ impl Drop for Server {
 }
 
 /// The answer to a request without headers.
-async fn get(mut stream: impl AsyncReadExt + AsyncWriteExt + Unpin, path: &str) -> String {
-    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).await.unwrap();
+async fn get(stream: impl AsyncReadExt + AsyncWriteExt + Unpin, path: &str) -> String {
+    get_with(stream, path, "").await
+}
+
+/// The answer to a request with headers, each ended.
+async fn get_with(
+    mut stream: impl AsyncReadExt + AsyncWriteExt + Unpin,
+    path: &str,
+    headers: &str,
+) -> String {
+    stream.write_all(format!("GET {path} HTTP/1.0\r\n{headers}\r\n").as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     // Without encryption the server ends the connection as it likes.
     drop(stream.read_to_end(&mut answer).await);
@@ -111,6 +123,10 @@ async fn what_travels_is_encrypted_and_certificates_are_renewed() {
     let mut server = Server::start(&files);
     let answer = get(server.connect(&first).await.unwrap(), "/healthz").await;
     assert!(answer.starts_with("HTTP/1.0 200 OK") && answer.ends_with("ok\n"), "{answer}");
+    let own = format!("Host: db.example:8443\r\nAuthorization: Bearer {ADMIN}\r\n");
+    let details = "/v1beta/projects/demo/locations/-/instances/demo";
+    let answer = get_with(server.connect(&first).await.unwrap(), details, &own).await;
+    assert!(answer.contains(r#""databaseUrl":"https://db.example:8443""#), "{answer}");
     let plain = get(TcpStream::connect(&server.address).await.unwrap(), "/healthz").await;
     assert!(!plain.contains("ok\n"), "{plain}");
     let stream = server.connect(&first).await.unwrap();

@@ -301,8 +301,8 @@ impl Settled {
         databases.slow().from(log_slower_than);
         let event_secret = EventSecret::random()?;
         let (sessions, mode) = (Arc::default(), Arc::new(mode));
-        let server = Server { databases, sessions, mode, keep_alive, event_secret };
-        let scheme = if reloaded.tls.is_some() { "https" } else { "http" };
+        let server = Server { databases, sessions, mode, keep_alive, event_secret, is_encrypted };
+        let scheme = if is_encrypted { "https" } else { "http" };
         let address = format!("{scheme}://{address}");
         writeln!(io::stdout(), "listening on {address}")?;
         notify(State::Ready(&address));
@@ -457,6 +457,7 @@ mod tests {
             mode: Arc::new(mode),
             keep_alive: KeepAlive::DEFAULT,
             event_secret: EventSecret::random().unwrap(),
+            is_encrypted: false,
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Server {
     pub(crate) keep_alive: KeepAlive,
     /// What ids of events are signed with.
     pub(crate) event_secret: EventSecret,
+    /// Whether clients speak TLS to it, and not to something in front of it.
+    pub(crate) is_encrypted: bool,
 }
 
 /// The routes of a server.

@@ -29,6 +29,8 @@ fn settings_are_read_and_set_by_admins_and_refused_where_they_make_no_sense() {
     let sizes =
         "defaultWriteSizeLimit must be \\\"small\\\", \\\"medium\\\", \\\"large\\\" or \\\"unlimited\\\"";
     let unknown = "there is no such setting here: those of a database are rules, defaultWriteSizeLimit, strictTriggerValidation";
+    let staged = "rules cannot be staged here: PUT .settings/rules.json puts them in force, and with dryRun=true only checks them";
+    let functions = "this server runs no functions, so there is nothing to register a trigger with";
     let method = "POST is not supported for settings: PUT sets one, DELETE takes back what was set";
     for (method, name, body, expected) in [
         ("GET", SIZE, "", (200, "\"large\"".into())),
@@ -52,6 +54,10 @@ fn settings_are_read_and_set_by_admins_and_refused_where_they_make_no_sense() {
         ("GET", SIZE, "", (200, "\"large\"".into())),
         ("PUT", "other", "1", (404, error(unknown))),
         ("POST", SIZE, "1", (405, error(method))),
+        ("GET", "rulesets", "", (200, "null".into())),
+        ("POST", "rulesets", "{\"rules\":{}}", (404, error(staged))),
+        ("PUT", "ruleset_labels", "{\"stable\":\"a\"}", (404, error(staged))),
+        ("POST", "functionTriggers", "{\"name\":\"f\"}", (404, error(functions))),
     ] {
         assert_eq!(told(&server, ask(method, name, body).by_owner()), expected, "{method} {name} {body}");
         assert_eq!(

@@ -406,7 +406,8 @@ mod tests {
             Arc::new(Databases::new(threads, database::Beginning::default(), mode.door(), mode.naming()));
         let keep_alive = KeepAlive::DEFAULT;
         let (sessions, event_secret) = (Arc::default(), EventSecret::random().unwrap());
-        let server = Server { databases, sessions, mode: mode.clone(), keep_alive, event_secret };
+        let server =
+            Server { databases, sessions, mode: mode.clone(), keep_alive, event_secret, is_encrypted: false };
         let params = ConnectParams::parse("v=5&ns=demo").unwrap();
         let asked = (&HeaderMap::new(), &Extensions::new());
         let opening = Opening::find(&server, Gate::of_program(mode), params, asked).await.unwrap();

@@ -41,11 +41,12 @@ impl<'p> Wanted<'p> {
     }
 
     /// A database as a tool reads it.
-    fn shown(&self, name: &str, headers: &HeaderMap) -> Value {
+    fn shown(&self, server: &Server, name: &str, headers: &HeaderMap) -> Value {
         let Self { project, location, .. } = self;
         let location = if *location == "-" { "us-central1" } else { location };
         let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let scheme = text(&FORWARDED_PROTO).filter(|&scheme| scheme == "https").unwrap_or("http");
+        let is_encrypted = server.is_encrypted || text(&FORWARDED_PROTO) == Some("https");
+        let scheme = if is_encrypted { "https" } else { "http" };
         let host = text(&HOST).unwrap_or_default();
         let is_default = name == *project || name.strip_suffix("-default-rtdb") == Some(project);
         json!({
@@ -122,7 +123,7 @@ fn list(
     let first = number("pageToken")?.unwrap_or_default();
     let names = server.databases.names();
     let page: Vec<Value> =
-        names.iter().skip(first).take(size).map(|name| wanted.shown(name, headers)).collect();
+        names.iter().skip(first).take(size).map(|name| wanted.shown(server, name, headers)).collect();
     let next = first.saturating_add(size);
     let mut answer = json!({ "instances": page });
     if next < names.len() {
@@ -134,7 +135,7 @@ fn list(
 fn details(server: &Server, wanted: &Wanted<'_>, name: &str, headers: &HeaderMap) -> Response {
     match Namespace::parse(name) {
         Ok(name) if server.databases.may_be_used(&name) => {
-            said(StatusCode::OK, &wanted.shown(name.as_str(), headers))
+            said(StatusCode::OK, &wanted.shown(server, name.as_str(), headers))
         }
         Ok(_) | Err(_) => {
             failed(StatusCode::NOT_FOUND, "NOT_FOUND", format!("there is no database `{name}` here"))
@@ -163,7 +164,7 @@ async fn create(
         );
         return Ok(failed(StatusCode::BAD_REQUEST, "FAILED_PRECONDITION", text));
     }
-    let shown = said(StatusCode::OK, &wanted.shown(name.as_str(), headers));
+    let shown = said(StatusCode::OK, &wanted.shown(server, name.as_str(), headers));
     if !params.flag("validateOnly")? {
         server.databases.find(&Addressed::Named(name)).await?;
     }

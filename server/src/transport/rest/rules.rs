@@ -259,6 +259,7 @@ mod tests {
             mode: Arc::new(mode),
             keep_alive: KeepAlive::DEFAULT,
             event_secret: EventSecret::random().unwrap(),
+            is_encrypted: false,
         }
     }
 

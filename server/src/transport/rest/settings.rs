@@ -19,6 +19,13 @@ use serde_json::{Value, json};
 
 const RULES: &str = "rules";
 const PROFILE: &str = "profile";
+const STAGED: &str = "rules cannot be staged here: PUT .settings/rules.json puts them in force, and with dryRun=true only checks them";
+/// What tools of the service set and this server does not have, and what to say to them.
+const ABSENT: [(&str, &str); 3] = [
+    ("rulesets", STAGED),
+    ("ruleset_labels", STAGED),
+    ("functionTriggers", "this server runs no functions, so there is nothing to register a trigger with"),
+];
 /// The methods of settings, and of rules.
 pub(super) const METHODS: &str = "GET, HEAD, PUT, DELETE, OPTIONS";
 /// A setting is a word.
@@ -116,6 +123,12 @@ pub(super) async fn answer(
             ("GET", true) => profile::open(server, asked).await,
             (_, true | false) => Err(Refused::bad("profile is a stream: GET with Accept: text/event-stream")),
         };
+    }
+    let absent = ABSENT.iter().find(|(absent, _)| *absent == name);
+    if let Some((_, text)) = absent
+        && ![Method::GET, Method::HEAD].contains(method)
+    {
+        return Err(Refused::new(StatusCode::NOT_FOUND, *text));
     }
     if METHODS.split(", ").any(|name| name == method.as_str()) {
         asked.conditions.refuse(false, false, "settings")?;
