@@ -15,6 +15,8 @@ pub struct Armed {
     /// As whom they will be judged: the last one who armed any.
     identity: Identity,
     root: Spot,
+    /// How many places are armed: counted, since a session that is refused may ask again as fast as it can.
+    places: usize,
     /// No less than what it weighs: what was armed, with what has been covered since.
     bytes: usize,
 }
@@ -48,7 +50,7 @@ struct Spot {
 impl Armed {
     /// Nothing, for this identity.
     pub fn new(identity: Identity) -> Self {
-        Self { identity, root: Spot::default(), bytes: 0 }
+        Self { identity, root: Spot::default(), places: 0, bytes: 0 }
     }
 
     /// As whom it is to be judged.
@@ -62,11 +64,12 @@ impl Armed {
     }
 
     /// How many places are armed.
-    pub fn places(&self) -> usize {
-        self.root.places()
+    pub const fn places(&self) -> usize {
+        self.places
     }
 
-    /// Whether one write more is within the limits. O(1) as long as all of it is far from them.
+    /// Whether one write more is within the limits. O(depth) for a place more than there may be, O(what is armed) for an
+    /// update or a weight at the limit, and otherwise O(1).
     ///
     /// # Errors
     /// [`ArmError`] names the limit.
@@ -74,7 +77,7 @@ impl Armed {
         let mut scale = Scale::up_to(ARMED_BYTES_MAX);
         scale.write(write);
         let is_far = self.bytes + scale.bytes() <= ARMED_BYTES_MAX
-            && self.places() + write.assignments().len() <= ARMED_PLACES_MAX;
+            && self.places + write.assignments().len() <= ARMED_PLACES_MAX;
         if is_far {
             return Ok(());
         }
@@ -85,10 +88,16 @@ impl Armed {
         if ARMED_BYTES_MAX < scale.bytes() {
             return Err(ArmError::TooHeavy);
         }
+        if let [assignment] = write.assignments()
+            && ARMED_PLACES_MAX <= self.places
+            && self.root.is_clear(assignment.at().keys())
+        {
+            return Err(ArmError::TooMany);
+        }
         // What is armed anew takes no more; only near the limits it is worth finding out.
         let mut armed = self.clone();
         armed.arm(identity, write);
-        if ARMED_PLACES_MAX < armed.places() {
+        if ARMED_PLACES_MAX < armed.places {
             return Err(ArmError::TooMany);
         }
         if ARMED_BYTES_MAX < armed.bytes { Err(ArmError::TooHeavy) } else { Ok(()) }
@@ -101,7 +110,8 @@ impl Armed {
         scale.write(write);
         self.bytes += scale.bytes();
         for assignment in write.assignments() {
-            self.root.queue(assignment.at().keys(), assignment.to());
+            let Moved { more, less } = self.root.queue(assignment.at().keys(), assignment.to());
+            self.places = self.places + more - less;
         }
         if ARMED_BYTES_MAX < self.bytes {
             let mut scale = Scale::up_to(ARMED_BYTES_MAX);
@@ -112,7 +122,8 @@ impl Armed {
 
     /// Forgets what is armed at a place and below.
     pub fn disarm(&mut self, at: &Path) {
-        self.root.forget(at.keys());
+        let Moved { more, less } = self.root.forget(at.keys());
+        self.places = self.places + more - less;
     }
 
     /// What is to be written, in one piece; nothing, if nothing is armed.
@@ -127,6 +138,23 @@ impl Armed {
     }
 }
 
+/// How many places have come and gone.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moved {
+    more: usize,
+    less: usize,
+}
+
+impl Moved {
+    const fn more(more: usize) -> Self {
+        Self { more, less: 0 }
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self { more: self.more + other.more, less: self.less + other.less }
+    }
+}
+
 impl Spot {
     fn is_empty(&self) -> bool {
         self.value.is_none() && self.priority.is_none() && self.below.is_empty()
@@ -135,6 +163,16 @@ impl Spot {
     fn places(&self) -> usize {
         let own = usize::from(self.value.is_some()) + usize::from(self.priority.is_some());
         own + self.below.values().map(Self::places).sum::<usize>()
+    }
+
+    /// Whether nothing is queued at a place, above or below it, so that what is queued there is one more. O(depth).
+    fn is_clear(&self, keys: &[Key]) -> bool {
+        match keys.split_first() {
+            None => self.is_empty(),
+            Some((key, below)) => {
+                self.value.is_none() && self.below.get(key).is_none_or(|spot| spot.is_clear(below))
+            }
+        }
     }
 
     fn weigh(&self, scale: &mut Scale) {
@@ -150,27 +188,37 @@ impl Spot {
         }
     }
 
-    fn queue(&mut self, keys: &[Key], to: &Assigned) {
+    fn queue(&mut self, keys: &[Key], to: &Assigned) -> Moved {
         match (keys.split_first(), to) {
             (None, Assigned::Value(draft)) => {
+                let less = self.places();
                 *self = Self { value: Some(draft.clone()), ..Self::default() };
+                Moved { more: 1, less }
             }
             (None, Assigned::Priority(priority)) => match &mut self.value {
-                Some(value) => *value = value.take().map(|value| value.with_priority(priority.clone())),
-                None => self.priority = Some(priority.clone()),
+                Some(value) => {
+                    *value = value.take().map(|value| value.with_priority(priority.clone()));
+                    Moved::default()
+                }
+                None => Moved::more(usize::from(self.priority.replace(priority.clone()).is_none())),
             },
             (Some((key, below)), to) => match self.value.take() {
-                Some(value) => self.value = Some(taken_in(value, keys, to)),
+                Some(value) => {
+                    self.value = Some(taken_in(value, keys, to));
+                    Moved::default()
+                }
                 None => self.below.entry(key.clone()).or_default().queue(below, to),
             },
         }
     }
 
-    fn forget(&mut self, keys: &[Key]) {
+    fn forget(&mut self, keys: &[Key]) -> Moved {
         let Some((key, below)) = keys.split_first() else {
+            let less = self.places();
             *self = Self::default();
-            return;
+            return Moved { more: 0, less };
         };
+        let mut moved = Moved::default();
         match self.value.take() {
             // A queued leaf, or a queued delete, has nothing to take out.
             Some(value) if value.as_ref().is_none_or(Draft::is_leaf) => self.value = Some(value),
@@ -178,15 +226,17 @@ impl Spot {
                 let (children, _) = value.map(Draft::into_children).unwrap_or_default();
                 let spot = |child| Self { value: Some(Some(child)), ..Self::default() };
                 self.below = children.into_iter().map(|(key, child)| (key, spot(child))).collect();
+                moved = Moved { more: self.below.len(), less: 1 };
             }
             None => {}
         }
         if let Some(spot) = self.below.get_mut(key) {
-            spot.forget(below);
+            moved = moved.and(spot.forget(below));
             if spot.is_empty() {
                 self.below.remove(key);
             }
         }
+        moved
     }
 
     fn collect(self, keys: &mut Vec<Key>, into: &mut Vec<Assignment>) {

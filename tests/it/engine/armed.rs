@@ -2,8 +2,10 @@
 
 use super::ask::{Ledger, NOW_MS, rules, set, uid, update};
 use hearth_engine::limits::{ARMED_BYTES_MAX, ARMED_PLACES_MAX};
-use hearth_engine::{Act, Committer, Door, Identity, Refusal, Revision};
+use hearth_engine::{Act, Armed, Committer, Door, Identity, Refusal, Revision};
 use hearth_tests::twin::path;
+use proptest::collection::vec;
+use proptest::{prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 fn arm(at: &str, value: Value) -> Act {
@@ -232,8 +234,12 @@ fn a_session_arms_so_many_places_and_may_change_its_mind_about_them() {
     for place in 0..ARMED_PLACES_MAX {
         assert!(arm_at(&format!("p/{place}")).is_ok(), "{place}");
     }
-    let refusal = arm_at("one more").expect_err("it is too many").to_string();
-    assert_eq!(refusal, "a session can arm writes at 1000 places for its disconnect, and this would be more");
+    for more in ["one more", "p/0/below/1000/others", "p/1000"] {
+        // Below what is armed is no place of its own.
+        let refusal = arm_at(more).err().map(|refusal| refusal.to_string());
+        let text = "a session can arm writes at 1000 places for its disconnect, and this would be more";
+        assert_eq!(refusal.as_deref(), (!more.starts_with("p/0/")).then_some(text), "{more}");
+    }
     assert!(arm_at("p/0").is_ok(), "a place that is armed");
     assert!(arm_at("p").is_ok(), "instead of all of them");
     assert!(arm_at("one more").is_ok());
@@ -272,5 +278,30 @@ fn a_session_arms_so_much_and_may_change_its_mind_about_it() {
         let outcome = ledger.ask(NOW_MS, 1, &Identity::nobody(), last).outcome;
         let found = outcome.map(|_| ()).map_err(|refusal| refusal.to_string());
         assert_eq!(found, expected.map_err(str::to_owned), "{what}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_armed_is_counted_as_it_would_be_written(
+        acts in vec((0..4_u8, vec("[abc]", 0..4), 0..3_u8), 1..40),
+    ) {
+        let mut armed = Armed::new(Identity::nobody());
+        for (kind, keys, number) in acts {
+            let at = keys.join("/");
+            let value = match number {
+                0 => json!(null),
+                1 => json!(1),
+                _ => json!({"a": 1, "b": {"c": 2}, "c": 3}),
+            };
+            match kind {
+                0 => armed.disarm(&path(&at)),
+                1 => armed.arm(&Identity::nobody(), &update(&at, &json!({"a": value, "b/c": 1, "c/.priority": number}))),
+                2 => armed.arm(&Identity::nobody(), &update(&at, &json!({".priority": number}))),
+                _ => armed.arm(&Identity::nobody(), &set(&at, &value)),
+            }
+            let written = armed.clone().into_update();
+            prop_assert_eq!(armed.places(), written.map_or(0, |update| update.assignments().len()), "{:?}", armed);
+        }
     }
 }
