@@ -59,6 +59,9 @@ pub const FORGOTTEN_MAX: usize = 1_000;
 /// microseconds, so that nobody else waits longer than for a large commit; the rest stays suspended until its turn.
 pub const JUDGED_AT_ONCE_MAX: usize = 500;
 
+/// Most listeners that are forgotten in one step when their session ends: a hundred thousand take a tenth of a second.
+pub const FORGOTTEN_AT_ONCE_MAX: usize = 500;
+
 /// A hash that is not known is computed where everybody waits only if it costs this many nodes at most, which takes about
 /// a millisecond. Who compares with a larger one has it computed before ([`hearth_tree::Node::hash`] remembers); if the
 /// node has changed since then, its client is taken not to have it.

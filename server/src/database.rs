@@ -2,6 +2,7 @@
 
 use crate::audit::Audit;
 use crate::backup::Moment;
+use crate::connection::Credit;
 use crate::in_vain::InVain;
 use crate::limits::Limiter;
 use crate::log::{Kept, NotStaged, Staged};
@@ -109,7 +110,13 @@ impl Database {
     /// # Errors
     /// [`Stopped`] at the end of the server.
     pub async fn decide(&self, request: Request) -> Result<(), Stopped> {
-        self.threads.committer.send(ToCommitter::Decide(self.id, request)).await.map_err(|_| Stopped)
+        self.decide_with(request, Credit::default()).await
+    }
+
+    /// The same for one of several requests of a connection.
+    pub(crate) async fn decide_with(&self, request: Request, credit: Credit) -> Result<(), Stopped> {
+        let message = ToCommitter::Decide(self.id, request, credit);
+        self.threads.committer.send(message).await.map_err(|_| Stopped)
     }
 
     /// Lets this decide from now on who may do what, unless the database has rules of its own. Returns when it holds for
@@ -194,7 +201,17 @@ impl Database {
     }
 
     pub(crate) async fn tell(&self, session: SessionId, message: SessionMessage) -> Result<(), Stopped> {
-        let message = ToPublisher::Session(self.id, session, message);
+        self.tell_with(session, message, Credit::default()).await
+    }
+
+    /// The same for one of several requests of a connection.
+    pub(crate) async fn tell_with(
+        &self,
+        session: SessionId,
+        message: SessionMessage,
+        credit: Credit,
+    ) -> Result<(), Stopped> {
+        let message = ToPublisher::Session(self.id, session, message, credit);
         self.threads.publisher.send(message).await.map_err(|_| Stopped)
     }
 }

@@ -7,14 +7,14 @@
 use super::{Publisher, Round};
 use crate::delivery::{Item, Outboxes, Revoked};
 use crate::door::{Identity, Pass};
-use crate::limits::JUDGED_AT_ONCE_MAX;
+use crate::limits::{FORGOTTEN_AT_ONCE_MAX, JUDGED_AT_ONCE_MAX};
 use crate::request::SessionId;
 use crate::standing::ListenerId;
 use hearth_tree::Snapshot;
 
 impl Publisher {
     /// A session has become somebody else. From here on it is told nothing that it may not know; what it may no longer
-    /// listen to is revoked at once or, of many listeners, in slices: see [`Publisher::judge_some`].
+    /// listen to is revoked at once or, of many listeners, in slices: see [`Publisher::settle_some`].
     pub fn identify(
         &mut self,
         now_ms: i64,
@@ -35,19 +35,38 @@ impl Publisher {
     pub fn tick(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
         self.give_up(now_ms, outboxes);
         self.unjudged.extend(&self.clock_watchers);
-        self.judge_some(now_ms, outboxes);
+        self.settle_some(now_ms, outboxes);
     }
 
-    /// Whether every listener has been judged since rules and identities changed last.
+    /// Whether every listener has been judged since rules and identities changed last, and all are forgotten whose session
+    /// has ended.
     pub fn is_settled(&self) -> bool {
-        self.unjudged.is_empty()
+        self.unjudged.is_empty() && self.ended.is_empty()
     }
 
-    /// Judges the next slice of the listeners that are suspended, at most [`JUDGED_AT_ONCE_MAX`] of them. To be called
-    /// between all other steps until [`Publisher::is_settled`].
-    pub fn judge_some(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
+    /// Judges the next slice of the listeners that are suspended, at most [`JUDGED_AT_ONCE_MAX`] of them, and forgets at most
+    /// [`FORGOTTEN_AT_ONCE_MAX`] of those whose session has ended. To be called between all other steps until
+    /// [`Publisher::is_settled`].
+    pub fn settle_some(&mut self, now_ms: i64, outboxes: &mut impl Outboxes) {
+        self.forget_some();
         let ids = self.unjudged.iter().take(JUDGED_AT_ONCE_MAX).copied().collect();
         self.judge_listeners(now_ms, ids, outboxes);
+    }
+
+    /// Forgets the next slice of what sessions listened to that have ended.
+    pub(super) fn forget_some(&mut self) {
+        for _ in 0..FORGOTTEN_AT_ONCE_MAX {
+            let Some(listens) = self.ended.last_mut() else { return };
+            match listens.pop_first() {
+                Some((_, id)) => self.forget(id),
+                None => drop(self.ended.pop()),
+            }
+        }
+    }
+
+    /// Whether the session of a listener is gone. Mostly none is, and then nothing is looked for.
+    pub(super) fn has_ended(&self, session: SessionId) -> bool {
+        !self.ended.is_empty() && !self.sessions.contains_key(&session)
     }
 
     /// Whether a listener must be judged before it is told anything.

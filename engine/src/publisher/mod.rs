@@ -51,6 +51,8 @@ pub struct Publisher {
     /// Listeners that are suspended: not served until they are judged again, because rules or identity have changed since.
     unjudged: BTreeSet<ListenerId>,
     judged: u64,
+    /// What sessions that have ended listened to, as far as it is not forgotten yet. Nobody is told of it any more.
+    ended: Vec<Listens>,
     lagging: Lagging,
     building: Vec<Building>,
     /// To be built, and not taken yet.
@@ -63,10 +65,13 @@ pub struct Publisher {
     rules_begun: u64,
 }
 
+/// What a session listens to.
+type Listens = BTreeMap<(Path, Option<Tag>), ListenerId>;
+
 #[derive(Debug)]
 struct Session {
     identity: Identity,
-    listens: BTreeMap<(Path, Option<Tag>), ListenerId>,
+    listens: Listens,
     /// What the places and queries of its listeners weigh together.
     listens_bytes: usize,
     forgotten: Forgotten,
@@ -104,6 +109,7 @@ impl Publisher {
             clock_watchers: BTreeSet::new(),
             unjudged: BTreeSet::new(),
             judged: 0,
+            ended: Vec::new(),
             lagging: Lagging::default(),
             building: Vec::new(),
             wanted: Vec::new(),
@@ -145,16 +151,16 @@ impl Publisher {
         self.sessions.insert(session, opened);
     }
 
-    /// A session has ended; its listeners are gone.
+    /// A session has ended. It is told nothing more, and its listeners are gone; those of many in slices: see
+    /// [`Publisher::settle_some`].
     pub fn close(&mut self, session: SessionId) {
         let Some(own) = self.sessions.remove(&session) else { return };
         if let Some(lag) = own.lag {
             self.lagging.end(session, &lag);
             self.outdated.extend(lag.into_outdated());
         }
-        for id in own.listens.into_values() {
-            self.forget(id);
-        }
+        self.ended.push(own.listens);
+        self.forget_some();
     }
 
     /// Gives a session what is published, in its turn. Why not just [`Publisher::published`]: that may be ahead of the news
@@ -172,7 +178,7 @@ impl Publisher {
     /// Shows a group of commits, one after the other, and answers those who asked for them. A session is told what several
     /// of them say in one delivery, as long as they are small. Where other rules begin among them, nobody is told anything
     /// from there on that they do not allow: who listens is suspended until it is judged by them, at the latest when there
-    /// is news for it; see [`Publisher::judge_some`].
+    /// is news for it; see [`Publisher::settle_some`].
     pub fn publish(&mut self, now_ms: i64, group: Durable<Vec<Verdict>>, outboxes: &mut impl Outboxes) {
         // Nothing grows where nobody takes it.
         self.outdated.clear();

@@ -65,7 +65,7 @@ impl Publisher {
                 self.judge(now_ms, id, after, round);
             }
             let Some(listener) = self.listeners.get(&id) else { continue };
-            if !self.lags(listener.session) {
+            if !self.has_ended(listener.session) && !self.lags(listener.session) {
                 let push = Item::Push(Push { body, tag: listener.tag });
                 round.entry(listener.session).or_default().items.push(push);
             }

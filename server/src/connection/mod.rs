@@ -13,10 +13,12 @@ mod long;
 mod news;
 mod spelled;
 mod watched;
+mod window;
 
 pub(crate) use failure::failure_of_denial;
 pub(crate) use long::{Long, Told};
 pub(crate) use news::bytes_told;
+pub(crate) use window::Credit;
 
 use crate::auth::{CredentialError, Expiry, Gate, Proof, acting_as};
 use crate::database::{Database, Databases, StageError, Stopped};
@@ -47,6 +49,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 use watched::{Watched, Writing};
+use window::Window;
 
 /// Most requests of one connection that are not answered yet; its socket is not read meanwhile.
 const REQUESTS_MAX: usize = 1_024;
@@ -93,6 +96,8 @@ pub(crate) struct Connection {
     untold: Vec<EnginePush>,
     /// What is under way while somebody looks on.
     watched: Watched,
+    /// What it may have wait for the threads; nothing, while it has not asked for anything.
+    window: Option<Window>,
 }
 
 /// What waits to go out. It is spelled when it goes.
@@ -185,6 +190,7 @@ impl Connection {
             reads_outgoing: 0,
             untold: Vec::new(),
             watched: Watched::default(),
+            window: None,
         }
     }
 
@@ -206,6 +212,7 @@ impl Connection {
                 self.outgoing = VecDeque::new();
                 if self.slots.is_empty() {
                     self.slots = VecDeque::new();
+                    self.window = None;
                 }
                 return None;
             };
@@ -537,7 +544,7 @@ impl Connection {
                 if let Some(tag) = tag {
                     drop(self.spelled.remove(&unlisten.at, tag));
                 }
-                self.database.tell(self.session, SessionMessage::Unlisten(unlisten.at, tag)).await?;
+                self.tell(SessionMessage::Unlisten(unlisten.at, tag)).await?;
                 self.settle(Answer::Done).await
             }
             RequestBody::Get(get) => {
@@ -545,7 +552,7 @@ impl Connection {
                     return Ok(refused(&over));
                 }
                 let ticket = self.new_ticket();
-                self.database.tell(self.session, SessionMessage::Read(ticket)).await?;
+                self.tell(SessionMessage::Read(ticket)).await?;
                 Ok(SlotState::Reading(ticket, Box::new(Reading { identity: self.identity.clone(), get })))
             }
             RequestBody::Auth(auth) => {
@@ -635,9 +642,20 @@ impl Connection {
         Ok(SlotState::Waiting(ticket, staged))
     }
 
-    async fn decide(&self, ticket: Option<Ticket>, act: Act) -> Result<(), Stopped> {
+    async fn decide(&mut self, ticket: Option<Ticket>, act: Act) -> Result<(), Stopped> {
+        let credit = self.credit().await;
         let (session, identity) = (self.session, self.identity.clone());
-        self.database.decide(Request { session, ticket, identity, act }).await
+        self.database.decide_with(Request { session, ticket, identity, act }, credit).await
+    }
+
+    /// Tells the publisher what the client asks for.
+    async fn tell(&mut self, message: SessionMessage) -> Result<(), Stopped> {
+        let credit = self.credit().await;
+        self.database.tell_with(self.session, message, credit).await
+    }
+
+    async fn credit(&mut self) -> Credit {
+        self.window.get_or_insert_with(Window::new).credit().await
     }
 
     async fn begin_listen(&mut self, listen: hearth_wire::Listen) -> Result<SlotState, Stopped> {
@@ -668,7 +686,7 @@ impl Connection {
         };
         self.watched.begin_listen(&self.database, ticket, &listen);
         let state = SlotState::Listening(ticket, listen.at.clone(), listen.tag);
-        self.database.tell(self.session, SessionMessage::Listen(ticket, Box::new(listen))).await?;
+        self.tell(SessionMessage::Listen(ticket, Box::new(listen))).await?;
         Ok(state)
     }
 
@@ -676,7 +694,7 @@ impl Connection {
     /// connection was before, would look as if it were told in spite of that.
     async fn settle(&mut self, answer: Answer) -> Result<SlotState, Stopped> {
         let ticket = self.new_ticket();
-        self.database.tell(self.session, SessionMessage::Read(ticket)).await?;
+        self.tell(SessionMessage::Read(ticket)).await?;
         Ok(SlotState::Settling(ticket, answer))
     }
 

@@ -125,7 +125,7 @@ fn follow(
             let committer = Committer::new(door, Revision::default(), Snapshot::default());
             databases.insert(id, Own::new(id, committer, name, false, seen));
         }
-        ToCommitter::Decide(id, request) => {
+        ToCommitter::Decide(id, request, _credit) => {
             let (own, now_ms) = (opened(databases, id), now_ms());
             let verdicts = own.committer.decide(now_ms, request);
             seen.decided(id, now_ms, &verdicts);

@@ -15,6 +15,7 @@ mod reclaim;
 use crate::backup::Moment;
 use crate::checkpoint::Captured;
 use crate::checkpoint_log::CheckpointLog;
+use crate::connection::Credit;
 use crate::log::{Checkpointing, Kept, KeptLog, Staging};
 use crate::meters::Meters;
 use crate::study::Studies;
@@ -54,7 +55,7 @@ pub(crate) enum ToCommitter {
     /// A new database with its name.
     Open(DatabaseId, String, Door),
     /// Something to decide.
-    Decide(DatabaseId, Request),
+    Decide(DatabaseId, Request, Credit),
     /// All that is decided is wanted for a checkpoint.
     Capture,
     /// The same for a backup, when it is durable.
@@ -78,7 +79,7 @@ pub(crate) enum ToPublisher {
     /// Commits of several databases to show.
     Publish(Vec<(DatabaseId, Durable<Vec<Verdict>>)>),
     /// Anything about one session.
-    Session(DatabaseId, SessionId, SessionMessage),
+    Session(DatabaseId, SessionId, SessionMessage, Credit),
     /// An index of what is at a place, which it wanted.
     Indexed(DatabaseId, Path, Index),
 }

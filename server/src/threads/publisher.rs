@@ -173,7 +173,7 @@ pub(super) fn run(
                     own.hand_over(elsewhere);
                 }
             }
-            Next::Message(ToPublisher::Session(id, session, message)) => {
+            Next::Message(ToPublisher::Session(id, session, message, _credit)) => {
                 let own = opened(&mut databases, id);
                 follow(own, session, message);
                 own.queues.meters.set_listeners(own.publisher.listeners_now());
@@ -192,7 +192,8 @@ pub(super) fn run(
                 own.publisher.tick(now_ms(), &mut own.queues);
                 own.hand_over(elsewhere);
             } else if !own.publisher.is_settled() {
-                own.publisher.judge_some(now_ms(), &mut own.queues);
+                own.publisher.settle_some(now_ms(), &mut own.queues);
+                own.queues.meters.set_listeners(own.publisher.listeners_now());
             }
         }
         if is_due {

@@ -2,8 +2,8 @@
 
 use super::ask::{NOW_MS, hash, rules, set, uid, update};
 use hearth_engine::limits::{
-    HASHED_AT_ONCE_MAX, HEAVY_BYTES, JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS, LAG_MS_MAX,
-    LISTENS_BYTES_MAX,
+    FORGOTTEN_AT_ONCE_MAX, HASHED_AT_ONCE_MAX, HEAVY_BYTES, JUDGED_AT_ONCE_MAX, LAG_BYTES_MAX, LAG_END_MS,
+    LAG_MS_MAX, LISTENS_BYTES_MAX,
 };
 use hearth_engine::{
     Act, Answer, Begun, Body, Committer, Content, DatabaseId, Decided, Delivery, Door, Governing, HeldRanges,
@@ -458,11 +458,38 @@ fn other_rules_hold_for_everybody_at_once_and_the_word_of_it_comes_in_slices() {
     stage.check(&["/a0 1"]);
     let mut slices = Vec::new();
     while !stage.publisher.is_settled() {
-        stage.publisher.judge_some(NOW_MS, &mut stage.queue);
+        stage.publisher.settle_some(NOW_MS, &mut stage.queue);
         slices.push(std::mem::take(&mut stage.queue.told).len());
     }
     // Two have been judged already.
     assert_eq!(slices, [JUDGED_AT_ONCE_MAX, JUDGED_AT_ONCE_MAX - 1]);
+}
+
+#[test]
+fn who_listened_to_much_and_has_ended_is_told_nothing_and_is_forgotten_in_slices() {
+    let mut stage = Stage::new(&Door::Open, &json!({}));
+    let listeners = 2 * FORGOTTEN_AT_ONCE_MAX + 1;
+    for number in 0..listeners {
+        stage.listen(&format!("a{number}"), None);
+    }
+    stage.publisher.close(LISTENER);
+    let mut left = vec![stage.publisher.listeners_now()];
+    // One of those that are not forgotten yet, for another session of its own.
+    let last = "a999".to_owned();
+    let (other, at, query) = (SessionId(3), path(&last), Query::EVERYTHING);
+    stage.publisher.open(other, uid("bob"));
+    let listen = Listen { at, query, tag: None, known: None, held: None, left: None };
+    stage.publisher.listen(NOW_MS, other, Ticket(1), listen, &mut stage.queue);
+    stage.queue.told.clear();
+    stage.set(&last, json!(1));
+    stage.check(&[&format!("/{last} 1")]);
+    while !stage.publisher.is_settled() {
+        stage.publisher.settle_some(NOW_MS, &mut stage.queue);
+        left.push(stage.publisher.listeners_now());
+    }
+    assert_eq!(left, [listeners - FORGOTTEN_AT_ONCE_MAX, 2, 1]);
+    stage.set(&last, json!(2));
+    stage.check(&[&format!("/{last} 2")]);
 }
 
 #[test]

@@ -223,7 +223,7 @@ impl World {
             950..975 => self.pass_time(),
             975..977 => self.tick(),
             977 => self.idle(),
-            978..980 => self.judge_some(),
+            978..980 => self.settle_some(),
             980..985 => self.change_law(),
             985..992 => self.connect(),
             992..997 => self.disconnect(),
@@ -264,7 +264,7 @@ impl World {
             }
             self.keep();
             self.publish();
-            self.judge_some();
+            self.settle_some();
             let is_idle = |client: &Client| {
                 client.sent.is_empty() && client.under_way == 0 && self.boxes.is_idle(client.session)
             };
@@ -489,8 +489,8 @@ impl World {
     }
 
     /// The next of those who are suspended because the law has changed are judged by it.
-    fn judge_some(&mut self) {
-        self.publisher.judge_some(self.now_ms, &mut self.boxes);
+    fn settle_some(&mut self) {
+        self.publisher.settle_some(self.now_ms, &mut self.boxes);
         self.judge_fresh(When::Now);
     }
 
