@@ -316,7 +316,7 @@ impl Settled {
         let (databases, tls) = (server.databases.clone(), reloaded.tls.clone());
         let meters = databases.meters().clone();
         tokio::select! {
-            () = serve(listener, router(server), &entrance, (&sessions, &meters), tls.as_deref()) => {}
+            () = serve(listener, router(server), &entrance, (&sessions, &meters, keep_alive), tls.as_deref()) => {}
             () = signals() => {}
             Stopped = reloaded.follow(&databases, hung_up) => tracing::warn!("the threads have ended"),
         }
@@ -503,7 +503,7 @@ mod tests {
             }
         };
         tokio::select! {
-            () = serve(listener, router(server), &entrance, (&sessions, &meters), None) => unreachable!("it serves for ever"),
+            () = serve(listener, router(server), &entrance, (&sessions, &meters, KeepAlive::DEFAULT), None) => unreachable!("it serves for ever"),
             ended = timeout(PATIENCE, client) => ended.unwrap(),
         }
         assert!(databases.health().failure().is_some());
@@ -540,7 +540,7 @@ mod tests {
             socket
         };
         let _socket = tokio::select! {
-            () = serve(listener, router(server), &entrance, (&sessions, &meters), None) => unreachable!("it serves for ever"),
+            () = serve(listener, router(server), &entrance, (&sessions, &meters, KeepAlive::DEFAULT), None) => unreachable!("it serves for ever"),
             socket = client => socket,
         };
         let database = databases.find(&Addressed::Default).await.unwrap();

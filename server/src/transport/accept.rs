@@ -3,10 +3,13 @@
 //! Why our own: it bounds how long a client may take for its headers, and lets a connection become a WebSocket.
 
 use super::Tls;
+use super::http2;
 use super::peer::{Connections, Peer};
 use super::proxies::Proxies;
 use super::raw_target::RawTargets;
 use super::seats::{Full, Seats};
+use super::tls::speaks_http2;
+use crate::keep_alive::KeepAlive;
 use crate::meters::{Metered, Meters, Transport};
 use crate::sessions::{Sessions, Stay};
 use axum::Router;
@@ -33,7 +36,7 @@ pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     entrance: &Entrance,
-    (sessions, meters): (&Sessions, &Arc<Meters>),
+    (sessions, meters, keep_alive): (&Sessions, &Arc<Meters>, KeepAlive),
     tls: Option<&Tls>,
 ) {
     let connections = Connections::default();
@@ -70,7 +73,7 @@ pub(crate) async fn serve(
             acceptor,
             (connections.next(address), proxies),
             router.clone(),
-            sessions.stay(),
+            (sessions.stay(), keep_alive),
         ));
     }
 }
@@ -112,7 +115,7 @@ async fn begin(
     acceptor: Option<TlsAcceptor>,
     peer: (Peer, Arc<Proxies>),
     router: Router,
-    mut stay: Stay,
+    (mut stay, keep_alive): (Stay, KeepAlive),
 ) {
     let meters = stream.meters().clone();
     let _present = stream.enter(Transport::Http);
@@ -122,6 +125,9 @@ async fn begin(
         () = stay.closing() => return,
     };
     match greeted {
+        Ok(Ok(stream)) if speaks_http2(&stream) => {
+            http2::serve(stream, peer, (router, meters), (stay, keep_alive)).await;
+        }
         Ok(Ok(stream)) => serve_one(stream, peer, (router, meters), stay).await,
         Ok(Err(error)) => tracing::debug!(%error, "a client and this server did not agree on keys"),
         Err(_) => {

@@ -31,11 +31,16 @@ const WAITING: [&str; 2] = ["/.ws", "/.lp"];
 const TOLD: [&str; 8] =
     ["orderBy", "limitToFirst", "limitToLast", "startAt", "startAfter", "endAt", "endBefore", "equalTo"];
 
+/// Whether a request waits by its nature.
+pub(super) fn waits<B>(request: &axum::http::Request<B>) -> bool {
+    WAITING.contains(&request.uri().path())
+}
+
 pub(super) async fn account(State(server): State<Server>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(request.headers());
     // So that whoever has the headers has it.
     request.headers_mut().insert(REQUEST_ID, id.to_header());
-    let is_timed = !WAITING.contains(&request.uri().path());
+    let is_timed = !waits(&request);
     let begun = Instant::now();
     let (request, sent) = if is_timed { timed(request, begun) } else { (request, None) };
     let told = Told::of(&request, id);

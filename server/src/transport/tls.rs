@@ -12,6 +12,11 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
+use tokio_rustls::server::TlsStream;
+
+/// What clients and servers call the protocols among which they choose (RFC 7301, 6), the one that is preferred first.
+const HTTP_2: &[u8] = b"h2";
+const HTTP_1_1: &[u8] = b"http/1.1";
 
 /// A certificate with its key, and the files that they come from.
 #[derive(Debug)]
@@ -77,6 +82,11 @@ impl Tls {
     }
 }
 
+/// Whether the two have agreed on HTTP/2.
+pub(super) fn speaks_http2<S>(stream: &TlsStream<S>) -> bool {
+    stream.get_ref().1.alpn_protocol() == Some(HTTP_2)
+}
+
 fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
     let unusable = |error| TlsError::Unusable { certificate: certificate.into(), key: key.into(), error };
     let of_certificate = |error| trouble(error, "certificate", certificate);
@@ -90,7 +100,7 @@ fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, own_key))
         .map_err(unusable)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = [HTTP_2, HTTP_1_1].map(<[u8]>::to_vec).into();
     Ok(config)
 }
 

@@ -34,7 +34,7 @@ impl Running {
         let stdout = BufReader::new(child.stdout.take().expect("it was asked for"));
         let says_where = |line: std::io::Result<String>| {
             let line = line.expect("what it says is text");
-            line.split_once("http://").map(|(_, address)| address.trim().trim_end_matches('/').to_owned())
+            line.split_once("://").map(|(_, address)| address.trim().trim_end_matches('/').to_owned())
         };
         let address = stdout.lines().find_map(says_where).expect("it says where it listens");
         Self { child, address }

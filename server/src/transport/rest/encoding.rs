@@ -7,8 +7,9 @@
 
 use super::apart;
 use super::refused::Refused;
+use super::stream::is_event_stream;
 use axum::body::{Body, Bytes};
-use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, VARY};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use flate2::Compression;
@@ -123,8 +124,7 @@ pub(super) fn encode(method: &Method, wished: Option<Coding>, mut response: Resp
     let headers = response.headers();
     let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     let bytes = said.or_else(|| axum::body::HttpBody::size_hint(response.body()).exact());
-    let is_stream =
-        headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+    let is_stream = is_event_stream(headers);
     // What has no length is no answer of ours that could be told from one that broke off.
     let Some(bytes) = bytes.filter(|&bytes| BYTES_MIN <= bytes) else { return response };
     if is_stream || headers.contains_key(CONTENT_ENCODING) {

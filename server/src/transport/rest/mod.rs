@@ -32,6 +32,7 @@ mod write;
 mod write_size;
 
 pub(crate) use event_id::EventSecret;
+pub(super) use stream::is_event_stream;
 
 use super::Server;
 use super::peer::Peer;

@@ -52,6 +52,11 @@ pub(super) fn is_asked_for(headers: &HeaderMap) -> bool {
     types.filter_map(|kind| kind.split(';').next()).any(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
 }
 
+/// Whether an answer is a stream.
+pub(in crate::transport) fn is_event_stream(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(EVENT_STREAM.as_bytes()))
+}
+
 /// Begins a stream, or says as an ordinary answer why not.
 pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refused> {
     if asked.target.part == Part::Priority {
