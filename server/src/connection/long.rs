@@ -22,6 +22,7 @@ pub(crate) struct Long {
     count: Option<usize>,
     parts: Parts,
     /// Behind what else holds its nodes, so that it lets go of them last.
+    #[expect(dead_code, reason = "it is held to be dropped")]
     kept: Kept,
 }
 
@@ -53,9 +54,13 @@ impl Long {
         self.parts.next_part().map(Utf8Bytes::from)
     }
 
-    /// The message, of which no frame was taken, and what it holds on to: that is to be dropped after it.
-    pub(crate) fn into_message(self) -> (LongMessage, Kept) {
-        (self.parts.into_message(), self.kept)
+    /// The next text of the message where there are no frames, of about so many bytes; whether there is more. It ends between
+    /// two tokens of JSON, and a key is in one text with its colon. No frame must have been taken.
+    pub(crate) fn next_text(&mut self, bytes: usize, take: impl FnOnce(&str)) -> bool {
+        let mut text = Vec::with_capacity(bytes);
+        let is_longer = unhurried(|| self.parts.message().append_to(&mut text, bytes));
+        take(std::str::from_utf8(&text).expect("JSON is UTF-8"));
+        is_longer
     }
 }
 

@@ -3,7 +3,10 @@
 use crate::check;
 use crate::http::Http;
 use crate::peer::Peer;
+use crate::polling;
 use crate::server::Running;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
 
 /// So much text that says next to nothing.
 const SPACES_MB: usize = 120;
@@ -107,6 +110,23 @@ fn who_takes_a_message_slowly_holds_a_little_of_it_and_misses_nothing() {
                 assert!(last.starts_with(r#"{"t":"d","d":{"a":""#) && last.len() < 100, "{at}: {last}");
             }
         }
+    });
+}
+
+#[test]
+fn who_takes_a_script_slowly_holds_a_little_of_it() {
+    check("scripts of 60 MB to 20 sessions of long polling that do not take them", 110, |_, server| {
+        put_escapes(&mut Http::connect(&server.address));
+        let mut slow: Vec<_> = (0..20).map(|_| Http::connect(&server.address)).collect();
+        for http in &mut slow {
+            let ticket = polling::start(http);
+            let data = URL_SAFE.encode(r#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#);
+            let data = data.replace('=', ".");
+            http.send(&format!("GET /.lp?{ticket}&ser=2&seg0=0&ts0=1&d0={data}"), "");
+            http.read_until("{\"k00000\":\"").expect("it begins");
+        }
+        // One of them takes all of it after all.
+        slow[7].take_past("]);\n").expect("it ends");
     });
 }
 

@@ -4,6 +4,7 @@ use crate::polls::{Polls, Said, get, said, segments, send};
 use crate::server::Server;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
+use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
@@ -279,6 +280,52 @@ fn a_large_write_comes_in_pieces() {
     let text = "é".repeat(100_000);
     assert_eq!(client.ask("p", &put("/large", text.as_str())), ok(""));
     assert_eq!(value_at(&mut client, "/large"), json!(text));
+}
+
+#[test]
+fn what_is_long_is_told_as_it_is_and_what_comes_behind_it() {
+    let server = Server::start();
+    let mut client = begin(&server);
+    // Three megabytes, with what means something else in a script.
+    let text = "</script>\u{2028}é😀\"".repeat(100);
+    let members: serde_json::Map<_, _> =
+        (0..1_500).map(|at| (format!("k{at:04}"), json!({"text": text.as_str(), "at": at}))).collect();
+    let large = Value::Object(members);
+    let body = large.to_string();
+    let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "PUT /large.json?ns=demo&print=silent HTTP/1.0\r\nHost: {}\r\nContent-Length: {length}\r\n\r\n{body}",
+        server.address
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 204"), "{answer}");
+    assert_eq!(client.ask("q", &json!({"p": "/large", "h": ""})), ok(json!({})));
+    assert!(client.pushes == [json!({"a": "d", "b": {"p": "large", "d": large}})], "it is told as it is");
+    client.pushes.clear();
+    assert!(value_at(&mut client, "/large") == large, "it is read as it is");
+    // Several that are long, and what is not, in their order.
+    for (at, value) in [("k0001", json!(1)), ("k0002", json!(2))] {
+        assert_eq!(client.ask("p", &put(&format!("/large/{at}"), value)), ok(""));
+    }
+    let numbers = ["/large/k0003", "/large", "/large/k0001", "/large", "/large/k0002"];
+    for at in numbers {
+        let found = value_at(&mut client, at);
+        let expected = match at {
+            "/large/k0003" => large["k0003"].clone(),
+            "/large/k0001" => json!(1),
+            "/large/k0002" => json!(2),
+            _ => {
+                let mut changed = large.clone();
+                (changed["k0001"], changed["k0002"]) = (json!(1), json!(2));
+                changed
+            }
+        };
+        assert!(found == expected, "{at}");
+    }
 }
 
 #[test]

@@ -29,10 +29,10 @@ impl Parts {
         Self { message, text: Vec::new(), taken: 0, is_longer: true }
     }
 
-    /// The message, which must not be begun.
-    pub fn into_message(self) -> LongMessage {
+    /// The message, for whom it is not split; no part of it must have been written.
+    pub fn message(&mut self) -> &mut LongMessage {
         assert!(self.text.is_empty() && self.is_longer, "nothing was written");
-        self.message
+        &mut self.message
     }
 
     /// Whether more is to be [written](Parts::fill) before there is another part.

@@ -47,13 +47,33 @@ impl Script {
     /// Messages under the next number; their numbers are consecutive over a session, from 0, and none is left out. There
     /// may be none: then it only ends the request that waits. O(length).
     pub fn tell<'m>(&mut self, number: u64, messages: impl IntoIterator<Item = &'m str>) {
-        write!(self.0, "pRTLPCB({number},[").expect("a string takes every text");
+        self.begin(number);
         for (index, message) in messages.into_iter().enumerate() {
             if 0 < index {
-                self.0.push(',');
+                self.next_message();
             }
-            push_literal(&mut self.0, message);
+            self.message(message);
         }
+        self.end();
+    }
+
+    /// Begins messages under the next number, as [`Script::tell`] tells them in one go.
+    pub fn begin(&mut self, number: u64) {
+        write!(self.0, "pRTLPCB({number},[").expect("a string takes every text");
+    }
+
+    /// A message, or a piece of one that is cut between two tokens of its JSON, and not between a key and its colon. O(length).
+    pub fn message(&mut self, json: &str) {
+        push_literal(&mut self.0, json);
+    }
+
+    /// Stands between two messages.
+    pub fn next_message(&mut self) {
+        self.0.push(',');
+    }
+
+    /// Ends the messages of a number.
+    pub fn end(&mut self) {
         self.0.push_str("]);\n");
     }
 
@@ -62,14 +82,14 @@ impl Script {
         writeln!(self.0, "pLPCommand(\"close\",{number});").expect("a string takes every text");
     }
 
-    /// Says what the other says, afterwards.
-    pub fn then(&mut self, other: &Self) {
-        self.0.push_str(&other.0);
-    }
-
     /// Whether it says nothing.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// How long it is, in bytes.
+    pub const fn bytes(&self) -> usize {
+        self.0.len()
     }
 
     /// The text.
@@ -176,9 +196,7 @@ mod tests {
         let mut script = Script::default();
         assert!(script.is_empty());
         script.tell(5, []);
-        let mut end = Script::default();
-        end.close_after(5);
-        script.then(&end);
+        script.close_after(5);
         assert_eq!(script.into_text(), "pRTLPCB(5,[]);\npLPCommand(\"close\",5);\n");
     }
 }

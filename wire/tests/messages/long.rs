@@ -3,7 +3,7 @@
 use hearth_tree::{Edit, Key, Node, Path, Priority, RelativePath, Scalar, Text, To};
 use hearth_wire::{
     Answer, Body, FRAME_UNITS_MAX, Length, LongMessage, Parts, RECEIVED_BYTES_MAX, RangeData, RequestNumber,
-    Response, Tag, TooLong, split,
+    Response, Script, Tag, TooLong, split,
 };
 
 fn path(text: &str) -> Path {
@@ -35,6 +35,35 @@ fn check(whole: &str, message: &LongMessage, tag: Option<Tag>) {
     let expected: Vec<_> = split(whole).expect("clients can receive it").collect();
     assert_eq!(frames.len(), expected.len(), "frames of {} bytes, ending in {end}", whole.len());
     assert!(frames == expected, "a frame differs, of {} bytes, ending in {end}", whole.len());
+}
+
+#[test]
+fn a_message_in_pieces_is_the_same_literal_of_a_script() {
+    let names = ["__proto__", "_", "a", "b_", "\"__proto__"];
+    let key = |name: &str| Key::parse(name).expect(name);
+    let inner = |child: &Option<Node>| {
+        Node::inner(names.iter().map(|name| (key(name), child.clone().expect("it is one"))))
+    };
+    let node = inner(&inner(&Some(leaf("</script>\u{2028}\"__proto__\":_"))));
+    let message = LongMessage::data(RequestNumber(3), node.clone()).ended(None);
+    let whole = Response { number: RequestNumber(3), answer: Answer::Data(node) }.to_text();
+    let mut expected = Script::default();
+    expected.tell(7, [whole.as_str()]);
+    let expected = expected.into_text();
+    assert!(expected.contains(r#",["__proto__"]:"\u003c/script>\u2028\"__proto__\":_","a":"#), "{expected}");
+    for bytes in [1, 2, 10, 100, 1_000] {
+        let mut rest = message.clone();
+        let mut script = Script::default();
+        script.begin(7);
+        let mut is_longer = true;
+        while is_longer {
+            let mut piece = Vec::new();
+            is_longer = rest.append_to(&mut piece, bytes);
+            script.message(std::str::from_utf8(&piece).expect("it is cut between tokens"));
+        }
+        script.end();
+        assert_eq!(script.into_text(), expected, "pieces of {bytes}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use super::lines::{Lines, Place};
 use super::take_over::{TakeOver, control};
+use super::telling::Telling;
 use crate::connection::{Next, Told};
 use crate::database::Stopped;
 use crate::meters::Transport;
@@ -25,7 +26,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 /// The answer to a request.
-pub(super) type Answer = Result<Script, SentAway>;
+pub(super) type Answer = Result<Telling, SentAway>;
 
 /// Why a session ends with what its client sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,7 +77,7 @@ pub(super) struct Beginning {
     pub(super) opening: Opening,
     pub(super) callback: Callback,
     /// Dropped, if there is no session.
-    pub(super) answer: oneshot::Sender<Script>,
+    pub(super) answer: oneshot::Sender<Telling>,
     pub(super) patience: Patience,
 }
 
@@ -155,7 +156,7 @@ struct Line {
     /// The number of the next message to the client.
     number: u64,
     /// What nobody has taken yet.
-    untold: Script,
+    untold: Telling,
     /// The request that waits.
     held: Option<oneshot::Sender<Answer>>,
     /// When a request that waits has waited long enough, or a client that does not ask is no more.
@@ -174,7 +175,7 @@ impl Line {
             unread: VecDeque::new(),
             share,
             number: 0,
-            untold: Script::default(),
+            untold: Telling::default(),
             held: None,
             deadline: Instant::now() + patience.silence,
             take_over: TakeOver::default(),
@@ -182,11 +183,10 @@ impl Line {
     }
 
     /// Hands out the ticket and the handshake; false if nobody is there to take them.
-    fn start(&mut self, callback: &Callback, place: &Place, answer: oneshot::Sender<Script>) -> bool {
-        let mut script = Script::start(callback, place.ticket());
+    fn start(&mut self, callback: &Callback, place: &Place, answer: oneshot::Sender<Telling>) -> bool {
+        *self.untold.script() = Script::start(callback, place.ticket());
         self.collect();
-        script.then(&mem::take(&mut self.untold));
-        answer.send(script).is_ok()
+        answer.send(mem::take(&mut self.untold)).is_ok()
     }
 
     async fn carry(&mut self, calls: &mut mpsc::Receiver<Call>) -> Result<End, Stopped> {
@@ -291,35 +291,38 @@ impl Line {
     fn switch(&mut self) -> End {
         let Some(carrier) = mem::take(&mut self.take_over).finish() else { return End::Over };
         self.session.say(&ServerControl::End);
-        self.collect();
+        while self.collect() {}
         let last = self.number - 1;
-        self.untold.close_after(last);
+        self.untold.script().close_after(last);
         if self.tell() { End::TakenOver { carrier, last } } else { End::Over }
     }
 
-    /// Makes a script of what goes out.
-    fn collect(&mut self) {
-        let mut texts = Vec::new();
+    /// Takes what goes out, up to something long: that holds on to a tree, and one at a time is enough. Whether there was
+    /// anything.
+    fn collect(&mut self) -> bool {
+        let mut messages = Vec::new();
         while let Some(told) = self.session.next_outgoing() {
-            texts.push(match told {
-                Told::Text(text) => text,
-                Told::Long(long) => {
-                    let (mut message, _kept) = long.into_message();
-                    let mut text = Vec::new();
-                    message.append_to(&mut text, usize::MAX);
-                    String::from_utf8(text).expect("JSON is UTF-8").into()
-                }
-            });
+            let taking = matches!(told, Told::Long(_)).then(|| self.session.taking());
+            let is_long = taking.is_some();
+            messages.push((told, taking));
+            if is_long {
+                break;
+            }
         }
-        if !texts.is_empty() {
-            self.untold.tell(self.number, texts.iter().map(|text| text.as_str()));
+        let is_any = !messages.is_empty();
+        if is_any {
+            self.untold.tell(self.number, messages);
             self.number += 1;
         }
+        is_any
     }
 
     /// Tells what there is to the request that waits; false if there is nothing, or nobody.
     fn tell(&mut self) -> bool {
-        self.collect();
+        // What is long goes by itself.
+        if !self.untold.is_long() {
+            self.collect();
+        }
         if self.untold.is_empty() {
             return false;
         }
@@ -328,8 +331,8 @@ impl Line {
         match held.send(Ok(mem::take(&mut self.untold))) {
             Ok(()) => true,
             // Its client is gone or asks anew, and the numbers must have no gap.
-            Err(script) => {
-                self.untold = script.unwrap_or_default();
+            Err(untold) => {
+                self.untold = untold.unwrap_or_default();
                 self.wait(self.patience.grace);
                 false
             }
@@ -339,7 +342,7 @@ impl Line {
     /// Lets the request go that waits, with nothing if there is nothing.
     fn release(&mut self) {
         if self.held.as_ref().is_some_and(|held| !held.is_closed()) && !self.tell() && self.held.is_some() {
-            self.untold.tell(self.number, []);
+            self.untold.tell(self.number, Vec::new());
             self.number += 1;
             self.tell();
         }
@@ -429,7 +432,14 @@ mod tests {
         let (mut number, mut segments) = (1, vec![arm]);
         loop {
             // On a busy machine it may be let go before it is answered.
-            let script = poll(&calls, mem::take(&mut segments)).await.await.unwrap().unwrap().into_text();
+            let script = poll(&calls, mem::take(&mut segments))
+                .await
+                .await
+                .unwrap()
+                .unwrap()
+                .into_text()
+                .ok()
+                .unwrap();
             number += 1;
             if script.contains(r#""s":"ok""#) {
                 return Armed { calls, database, number };
@@ -451,7 +461,7 @@ mod tests {
     async fn a_request_is_let_go_before_the_client_asks_anew() {
         let armed = armed(Patience { hold: SHORT, silence: LONG, grace: LONG }).await;
         let script = poll(&armed.calls, Vec::new()).await.await.unwrap().unwrap();
-        assert_eq!(script.into_text(), armed.nothing());
+        assert_eq!(script.into_text().ok().unwrap(), armed.nothing());
     }
 
     #[tokio::test]
@@ -469,7 +479,7 @@ mod tests {
         drop(poll(&armed.calls, Vec::new()).await);
         let again = poll(&armed.calls, Vec::new()).await;
         let _newer = poll(&armed.calls, Vec::new()).await;
-        assert_eq!(again.await.unwrap().unwrap().into_text(), armed.nothing());
+        assert_eq!(again.await.unwrap().unwrap().into_text().ok().unwrap(), armed.nothing());
         assert!(!armed.is_made());
     }
 

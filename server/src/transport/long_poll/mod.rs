@@ -7,6 +7,7 @@ mod line;
 mod lines;
 mod take_over;
 mod taken;
+mod telling;
 
 pub(super) use lines::Lines;
 
@@ -23,6 +24,7 @@ use line::{Beginning, Call, Patience, SentAway};
 use lines::At;
 use std::sync::Arc;
 use taken::body_of;
+use telling::Telling;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::oneshot;
 
@@ -73,15 +75,25 @@ async fn start(
     let (answer, is_answered) = oneshot::channel();
     let stay = server.sessions.stay();
     let beginning = Beginning { opening, callback, answer, patience: Patience::default() };
+    let own = server.clone();
     // In a task of its own, so that a client that is gone before its session has begun leaves nothing behind.
     tokio::spawn(async move {
-        if let Err(error) = line::live(&server, &lines, beginning, stay).await {
+        if let Err(error) = line::live(&own, &lines, beginning, stay).await {
             tracing::debug!(%error, "a session of long polling ended");
         }
     });
     match is_answered.await {
-        Ok(script) => script_of(script),
+        Ok(telling) => told(&server, telling),
         Err(_) => unavailable("no session can begin now"),
+    }
+}
+
+fn told(server: &Server, telling: Telling) -> Response {
+    // Without it a client cannot go on, and begins anew.
+    match body_of(telling, server.databases.bodies().share(Coming::Message)) {
+        Ok((body, Some(length))) => (script_headers(), [(CONTENT_LENGTH, length)], body).into_response(),
+        Ok((body, None)) => (script_headers(), body).into_response(),
+        Err(full) => unavailable(&full.to_string()),
     }
 }
 
@@ -97,15 +109,7 @@ async fn poll(server: &Server, lines: &Lines, ticket: &Ticket, segments: Vec<Seg
         Err(TrySendError::Closed(_)) => return script_of(over(lines.find(ticket).as_ref())),
     }
     match is_answered.await {
-        Ok(Ok(script)) => {
-            let script = script.into_text();
-            let length = script.len();
-            // Without it a client cannot go on, and begins anew.
-            match body_of(script, server.databases.bodies().share(Coming::Message)) {
-                Ok(body) => (script_headers(), [(CONTENT_LENGTH, length)], body).into_response(),
-                Err(full) => unavailable(&full.to_string()),
-            }
-        }
+        Ok(Ok(telling)) => told(server, telling),
         Ok(Err(SentAway::Segment(error))) => refuse(&error.to_string()),
         Ok(Err(SentAway::NoRoom(full))) => unavailable(&full.to_string()),
         Err(_) => script_of(over(lines.find(ticket).as_ref())),
