@@ -4,7 +4,9 @@
 //! closed (production), and nobody below should have to know which.
 
 use crate::onlooker::{Onlooker, reasons_of_read, reasons_of_write};
-use hearth_rules::{Budget, Claim, Coverage, Denial, Look, MissingIndex, QueryValues, Ruleset, Situation};
+use hearth_rules::{
+    Budget, Claim, Coverage, Denial, IndexToAdd, Look, MissingIndex, QueryValues, Ruleset, Situation,
+};
 use hearth_tree::{Path, Query, Snapshot, Target};
 use std::sync::Arc;
 
@@ -64,6 +66,13 @@ pub struct WatchedDoor<'a> {
     onlooker: Option<&'a dyn Onlooker>,
 }
 
+/// Whether a verdict is one that whoever looks on takes notes of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Noted {
+    Yes,
+    No,
+}
+
 impl Identity {
     /// Somebody who has not signed in.
     pub fn nobody() -> Self {
@@ -87,6 +96,14 @@ impl Door {
             Self::Open => None,
             Self::Closed => MissingIndex::needed(at, &query.order),
             Self::Rules(rules) => rules.missing_index(at, &query.order),
+        }
+    }
+
+    /// What to add to the rules, so that an index is there that is not. O(depth).
+    pub fn index_to_add(&self, missing: &MissingIndex) -> IndexToAdd {
+        match self {
+            Self::Open | Self::Closed => IndexToAdd::without_rules(missing),
+            Self::Rules(rules) => rules.index_to_add(missing),
         }
     }
 }
@@ -114,21 +131,7 @@ impl WatchedDoor<'_> {
         at: &Path,
         query: &Query,
     ) -> Result<Pass, Denied> {
-        let (auth, rules) = match (who, self.door) {
-            (Identity::Admin, _) | (_, Door::Open) => return Ok(Pass::default()),
-            (Identity::User(_), Door::Closed) => return Err(Denied::NoRules { at: at.clone() }),
-            (Identity::User(auth), Door::Rules(rules)) => (auth, rules),
-        };
-        let (situation, query) = (situation(auth, now_ms, tree), QueryValues::from(query));
-        let verdict = self.look_on(rules, |coverage| match coverage {
-            None => rules.read(&situation, at, &query),
-            Some(coverage) => rules.cover_read(&situation, at, &query, coverage),
-        });
-        verdict.outcome.map_err(|denial| {
-            let reasons = || reasons_of_read(rules, &situation, at, &query, &denial);
-            Denied::Rules { reasons: self.tells_reasons(auth).then(reasons), denial }
-        })?;
-        Ok(Pass { looks: verdict.looks, saw_now: verdict.saw_now })
+        self.judge_read(who, now_ms, tree, (at, query), Noted::Yes)
     }
 
     /// As [`WatchedDoor::read`], where it was asked before, or only on the way to another verdict. Who looks on counts
@@ -144,10 +147,41 @@ impl WatchedDoor<'_> {
         at: &Path,
         query: &Query,
     ) -> Result<Pass, Denied> {
-        match self.door.seen_by(None).read(who, now_ms, tree, at, query) {
-            Err(_) if self.onlooker.is_some() => self.read(who, now_ms, tree, at, query),
+        let is_noted = self.onlooker.is_some_and(Onlooker::takes_notes);
+        match self.judge_read(who, now_ms, tree, (at, query), Noted::No) {
+            Err(_) if is_noted => self.read(who, now_ms, tree, at, query),
             judged => judged,
         }
+    }
+
+    fn judge_read(
+        &self,
+        who: &Identity,
+        now_ms: i64,
+        tree: &Snapshot,
+        (at, query): (&Path, &Query),
+        noted: Noted,
+    ) -> Result<Pass, Denied> {
+        let (auth, rules) = match (who, self.door) {
+            (Identity::Admin, _) | (_, Door::Open) => return Ok(Pass::default()),
+            (Identity::User(_), Door::Closed) => return Err(Denied::NoRules { at: at.clone() }),
+            (Identity::User(auth), Door::Rules(rules)) => (auth, rules),
+        };
+        let (situation, query) = (situation(auth, now_ms, tree), QueryValues::from(query));
+        let judge = |coverage: Option<&mut Coverage>| match coverage {
+            None => rules.read(&situation, at, &query),
+            Some(coverage) => rules.cover_read(&situation, at, &query, coverage),
+        };
+        let verdict = match noted {
+            Noted::Yes => self.look_on(rules, judge),
+            Noted::No => judge(None),
+        };
+        self.judged(verdict.steps);
+        verdict.outcome.map_err(|denial| {
+            let reasons = || reasons_of_read(rules, &situation, at, &query, &denial);
+            Denied::Rules { reasons: self.tells_reasons(auth).then(reasons), denial }
+        })?;
+        Ok(Pass { looks: verdict.looks, saw_now: verdict.saw_now })
     }
 
     /// Judges a write of these places, which leads from one tree to the other.
@@ -170,11 +204,9 @@ impl WatchedDoor<'_> {
             (Identity::User(auth), Door::Rules(rules)) => (auth, rules),
         };
         let situation = situation(auth, now_ms, before);
-        let judged = self.look_on(rules, |coverage| match coverage {
-            None => rules.write(&situation, after, targets),
-            Some(coverage) => rules.cover_write(&situation, after, targets, coverage),
-        });
-        judged.map_err(|denial| {
+        let verdict = self.look_on(rules, |coverage| rules.judge_write(&situation, after, targets, coverage));
+        self.judged(verdict.steps);
+        verdict.outcome.map_err(|denial| {
             let reasons = || reasons_of_write(rules, &situation, after, targets, &denial);
             Denied::Rules { reasons: self.tells_reasons(auth).then(reasons), denial }
         })
@@ -187,6 +219,12 @@ impl WatchedDoor<'_> {
         onlooker.look_on(rules, &mut |coverage| verdict = Some(judge(coverage)));
         // A verdict is made whether or not somebody has looked on.
         verdict.unwrap_or_else(|| judge(None))
+    }
+
+    fn judged(&self, steps: u64) {
+        if let Some(onlooker) = self.onlooker {
+            onlooker.judged(steps);
+        }
     }
 
     fn tells_reasons(&self, auth: &Claim) -> bool {

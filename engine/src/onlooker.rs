@@ -14,6 +14,13 @@ pub trait Onlooker: fmt::Debug + Send + Sync {
     /// once.
     fn look_on(&self, rules: &Arc<Ruleset>, judge: &mut dyn FnMut(Option<&mut Coverage>));
 
+    /// Whether it counts anything of verdicts but what they have cost: then those that are made again end a request only if
+    /// they deny.
+    fn takes_notes(&self) -> bool;
+
+    /// A verdict was made, and has cost so many steps ([`hearth_rules::Budget::steps`]).
+    fn judged(&self, steps: u64);
+
     /// Whether somebody with this `auth` is told why something is denied. That says what rules and data are.
     fn tells_reasons(&self, auth: &Claim) -> bool;
 }

@@ -2,6 +2,7 @@
 
 use crate::budget::Budget;
 use crate::claim::Claim;
+use crate::coverage::Coverage;
 use crate::eval::{Account, Observer, Room, World, run};
 use crate::fault::{Failure, Fault};
 use crate::level::{self, Level};
@@ -34,6 +35,17 @@ pub struct ReadVerdict {
     pub looks: Vec<Look>,
     /// Whether it depends on the time.
     pub saw_now: bool,
+    /// What it has cost, as [`Budget::steps`] counts.
+    pub steps: u64,
+}
+
+/// Whether a write is allowed, and what it has cost to find out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteVerdict {
+    /// Allowed, or why not.
+    pub outcome: Result<(), Denial>,
+    /// As [`Budget::steps`] counts.
+    pub steps: u64,
 }
 
 /// Why something is not allowed. For the operator and the author of the rules; a client is told that it is denied.
@@ -85,7 +97,21 @@ impl Ruleset {
         after: &Snapshot,
         targets: &[Target],
     ) -> Result<(), Denial> {
-        self.write_observed(situation, after, targets, &mut ())
+        self.judge_write(situation, after, targets, None).outcome
+    }
+
+    /// As [`Ruleset::write`], with what it has cost; counted in the coverage, if one of this ruleset is given.
+    pub fn judge_write(
+        &self,
+        situation: &Situation<'_>,
+        after: &Snapshot,
+        targets: &[Target],
+        coverage: Option<&mut Coverage>,
+    ) -> WriteVerdict {
+        match coverage {
+            None => self.write_observed(situation, after, targets, &mut ()),
+            Some(coverage) => self.write_observed(situation, after, targets, coverage),
+        }
     }
 
     pub(crate) fn read_observed<O: Observer>(
@@ -100,10 +126,11 @@ impl Ruleset {
         let account = Account { budget: situation.budget, looks: Some(Vec::new()), saw_now: false };
         let mut judge = Judge::new(self, world, account, observer);
         let outcome = judge.read(at);
-        let mut looks = judge.account.looks.unwrap_or_default();
+        let mut looks = judge.account.looks.take().unwrap_or_default();
         looks.sort_unstable();
         looks.dedup();
-        ReadVerdict { outcome, looks, saw_now: judge.account.saw_now }
+        let steps = situation.budget.steps - judge.account.budget.steps;
+        ReadVerdict { outcome, looks, saw_now: judge.account.saw_now, steps }
     }
 
     pub(crate) fn write_observed<O: Observer>(
@@ -112,11 +139,13 @@ impl Ruleset {
         after: &Snapshot,
         targets: &[Target],
         observer: &mut O,
-    ) -> Result<(), Denial> {
+    ) -> WriteVerdict {
         let query = QueryValues::default();
         let world = world(situation, &query, after.root());
         let account = Account { budget: situation.budget, looks: None, saw_now: false };
-        Judge::new(self, world, account, observer).write(targets)
+        let mut judge = Judge::new(self, world, account, observer);
+        let outcome = judge.write(targets);
+        WriteVerdict { outcome, steps: situation.budget.steps - judge.account.budget.steps }
     }
 }
 

@@ -151,7 +151,7 @@ impl Ruleset {
         targets: &[Target],
         coverage: &mut Coverage,
     ) -> Result<(), Denial> {
-        self.write_observed(situation, after, targets, coverage)
+        self.judge_write(situation, after, targets, Some(coverage)).outcome
     }
 }
 

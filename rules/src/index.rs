@@ -2,7 +2,7 @@
 
 use crate::outline::NodeId;
 use crate::ruleset::Ruleset;
-use hearth_tree::{Order, Path, PathError, RelativePath};
+use hearth_tree::{Key, Order, Path, PathError, RelativePath};
 use std::fmt;
 
 /// One entry of `.indexOn`.
@@ -59,6 +59,39 @@ impl MissingIndex {
     }
 }
 
+/// What to add to the rules, so that an index is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexToAdd {
+    /// The node of the rules that it belongs to: `/rooms/$room`. Keys of which the rules know nothing stand as they are.
+    pub place: String,
+    /// The node above of which the rules know something, itself if they do.
+    pub known: String,
+    /// What is to stand there, with what stands there now: `".indexOn": ["topic", "created"]`.
+    pub line: String,
+}
+
+impl IndexToAdd {
+    /// Where there are no rules.
+    pub fn without_rules(missing: &MissingIndex) -> Self {
+        let MissingIndex { on, at } = missing;
+        let line = line(std::iter::once(on.clone()));
+        Self { place: at.to_string(), known: Path::root().to_string(), line }
+    }
+}
+
+/// As it stands in a rules document.
+fn line(names: impl ExactSizeIterator<Item = String>) -> String {
+    let is_one = names.len() == 1;
+    let names: Vec<String> = names.map(|name| quoted(&name)).collect();
+    let names = names.join(", ");
+    if is_one { format!("\".indexOn\": {names}") } else { format!("\".indexOn\": [{names}]") }
+}
+
+/// As JSON has it. Keys have no control characters.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 fn needed(order: &Order) -> Option<IndexOn> {
     match order {
         Order::Key(_) | Order::Priority(_) => None,
@@ -70,9 +103,40 @@ fn needed(order: &Order) -> Option<IndexOn> {
 impl Ruleset {
     /// What is indexed at a place. `.indexOn` is not inherited; a literal node hides a capture here too. O(depth).
     pub fn indexes(&self, at: &Path) -> &[IndexOn] {
-        let root = Some(NodeId::ROOT);
-        let node = at.keys().iter().fold(root, |node, key| node.and_then(|id| self.node(id).child(key)));
-        node.map_or(&[], |id| &self.node(id).index_on)
+        match self.nearest(at) {
+            (id, []) => &self.node(id).index_on,
+            (_, [_, ..]) => &[],
+        }
+    }
+
+    /// How the rules name a place: `/rooms/$room`. Keys of which they know nothing stand as they are. O(depth).
+    pub fn place_of(&self, at: &Path) -> String {
+        let (id, unknown) = self.nearest(at);
+        let known = self.path_of(id);
+        let unknown = unknown.iter().map(|key| format!("/{key}"));
+        let place = known.trim_end_matches('/').to_owned() + &unknown.collect::<String>();
+        if place.is_empty() { known } else { place }
+    }
+
+    /// What to add to these rules, so that an index is there that is not. O(depth).
+    pub fn index_to_add(&self, missing: &MissingIndex) -> IndexToAdd {
+        let MissingIndex { on, at } = missing;
+        let known = self.path_of(self.nearest(at).0);
+        let declared = self.indexes(at).iter().filter(|on| **on != IndexOn::Inherent);
+        let mut names: Vec<String> = declared.map(ToString::to_string).collect();
+        names.push(on.clone());
+        IndexToAdd { place: self.place_of(at), known, line: line(names.into_iter()) }
+    }
+
+    /// The last node on the way to a place, and the keys behind it of which the rules know nothing.
+    fn nearest<'p>(&self, at: &'p Path) -> (NodeId, &'p [Key]) {
+        let (mut id, mut keys) = (NodeId::ROOT, at.keys());
+        while let [key, rest @ ..] = keys
+            && let Some(child) = self.node(id).child(key)
+        {
+            (id, keys) = (child, rest);
+        }
+        (id, keys)
     }
 
     /// The index that a query at a place needs and that is not there. The orders by key and by priority need none.

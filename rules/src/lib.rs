@@ -42,7 +42,7 @@ mod trace;
 mod types;
 mod value;
 
-pub use access::{Denial, ReadVerdict, Situation};
+pub use access::{Denial, ReadVerdict, Situation, WriteVerdict};
 pub use ast::{Binary, ExprId, Logic};
 pub use budget::Budget;
 pub use check::RuleKind;
@@ -50,7 +50,7 @@ pub use claim::{CLAIM_NESTING_MAX, Claim};
 pub use coverage::{Counts, Coverage, CoveredSide, Point, SEEN_BYTES_MAX, SEEN_VALUES_MAX, Seen};
 pub use diagnostic::{Diagnostic, Rejected};
 pub use fault::{Failure, Fault};
-pub use index::{IndexOn, MissingIndex};
+pub use index::{IndexOn, IndexToAdd, MissingIndex};
 pub use lint::{Contradiction, Lint, WARNINGS_MAX, Warning};
 pub use look::{Aspect, Look};
 pub use outline::RuleId;

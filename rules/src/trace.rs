@@ -77,7 +77,7 @@ impl Ruleset {
         targets: &[Target],
     ) -> (Result<(), Denial>, Trace) {
         let mut trace = Trace::default();
-        let outcome = self.write_observed(situation, after, targets, &mut trace);
+        let outcome = self.write_observed(situation, after, targets, &mut trace).outcome;
         (outcome, trace)
     }
 }

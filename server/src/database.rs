@@ -9,6 +9,7 @@ use crate::log::{Kept, NotStaged, Staged};
 use crate::meters::{DatabaseMeters, Meters};
 use crate::profile::{Record, Watching};
 use crate::random::random_number;
+use crate::rule_watch::RuleWatch;
 use crate::slow::Slow;
 use crate::study::Study;
 use crate::threads::{
@@ -37,6 +38,7 @@ pub struct Database {
     threads: Threads,
     published: Arc<ArcSwap<Published>>,
     meters: Arc<DatabaseMeters>,
+    rule_watch: Arc<RuleWatch>,
 }
 
 /// The threads have ended: the server is shutting down.
@@ -65,6 +67,12 @@ pub(crate) enum StageError {
 }
 
 impl Database {
+    fn new(id: DatabaseId, name: &str, threads: Threads, published: Arc<ArcSwap<Published>>) -> Self {
+        let meters = threads.meters.of(id);
+        let rule_watch = RuleWatch::new(threads.studies.as_deref(), &threads.meters, id).into();
+        Self { id, name: name.into(), threads, published, meters, rule_watch }
+    }
+
     /// What it is called.
     pub(crate) fn name(&self) -> &str {
         &self.name
@@ -102,7 +110,12 @@ impl Database {
 
     /// What is noted of its rules, in development.
     pub(crate) fn study(&self) -> Option<Arc<Study>> {
-        self.threads.studies.as_ref().map(|studies| studies.of(self.id))
+        self.rule_watch.study().cloned()
+    }
+
+    /// Who looks on at every verdict of its rules.
+    pub(crate) const fn rule_watch(&self) -> &Arc<RuleWatch> {
+        &self.rule_watch
     }
 
     /// Has something decided; the verdict comes through the session's queue. Waits while too many others wait.
@@ -341,9 +354,7 @@ impl Databases {
         // What may not be used is kept all the same.
         for (name, id, published) in beginning.kept {
             if databases.exists(&name) {
-                let threads = databases.threads.clone();
-                let meters = threads.meters.of(id);
-                let database = Database { id, name: name.as_str().into(), threads, published, meters };
+                let database = Database::new(id, &name, databases.threads.clone(), published);
                 databases.by_name.insert(name, database);
             }
         }
@@ -526,8 +537,7 @@ impl Databases {
         threads.publisher.send(ToPublisher::Open(id, published.clone())).await.map_err(|_| Stopped)?;
         let open = ToCommitter::Open(id, name.into(), door.clone());
         threads.committer.send(open).await.map_err(|_| Stopped)?;
-        let meters = threads.meters.of(id);
-        Ok(Database { id, name: name.into(), threads, published, meters })
+        Ok(Database::new(id, name, threads, published))
     }
 }
 

@@ -18,6 +18,7 @@ mod meters;
 mod mode;
 mod profile;
 mod random;
+mod rule_watch;
 mod say;
 mod seldom;
 mod sessions;

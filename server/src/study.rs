@@ -4,7 +4,7 @@
 //! production there is no study, and so no lock.
 
 use dashmap::DashMap;
-use hearth_engine::{DatabaseId, Onlooker};
+use hearth_engine::DatabaseId;
 use hearth_rules::{Claim, Coverage, Ruleset};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,11 +83,6 @@ impl Study {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// As whoever looks on.
-    pub(crate) fn onlooker(study: Option<&Self>) -> Option<&dyn Onlooker> {
-        study.map(|study| study as &dyn Onlooker)
-    }
-
     fn with_notes<T>(&self, rules: &Arc<Ruleset>, act: impl FnOnce(Option<&mut Coverage>) -> T) -> T {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         let at = match notes.iter().position(|notes| notes.is_on(rules)) {
@@ -104,12 +99,13 @@ impl Study {
     }
 }
 
-impl Onlooker for Study {
-    fn look_on(&self, rules: &Arc<Ruleset>, judge: &mut dyn FnMut(Option<&mut Coverage>)) {
+/// Whoever looks on in development hands this on.
+impl Study {
+    pub(crate) fn look_on(&self, rules: &Arc<Ruleset>, judge: &mut dyn FnMut(Option<&mut Coverage>)) {
         self.with_notes(rules, judge);
     }
 
-    fn tells_reasons(&self, auth: &Claim) -> bool {
+    pub(crate) fn tells_reasons(&self, auth: &Claim) -> bool {
         match self.tells {
             Tells::Nobody => false,
             Tells::WhoAsks => asks_for_reasons(auth),
@@ -153,6 +149,8 @@ fn asks_for_reasons(auth: &Claim) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meters::Meters;
+    use crate::rule_watch::RuleWatch;
     use hearth_engine::{Door, Identity};
     use hearth_tree::{Path, Query, Snapshot};
 
@@ -161,10 +159,11 @@ mod tests {
     }
 
     /// Reads once, and says how often the only rule was asked in all.
-    fn read(study: &Study, rules: &Arc<Ruleset>) -> Option<u64> {
+    fn read(watch: &RuleWatch, rules: &Arc<Ruleset>) -> Option<u64> {
         let door = Door::Rules(rules.clone());
         let (nobody, tree) = (Identity::nobody(), Snapshot::default());
-        let judged = door.seen_by(Some(study)).read(&nobody, 0, &tree, &Path::root(), &Query::EVERYTHING);
+        let judged = door.seen_by(Some(watch)).read(&nobody, 0, &tree, &Path::root(), &Query::EVERYTHING);
+        let study = watch.study().unwrap();
         assert!(judged.is_ok());
         let (id, _) = rules.rules().next().unwrap();
         study.coverage(rules).map(|coverage| coverage.rule(id).total())
@@ -173,26 +172,27 @@ mod tests {
     #[test]
     fn other_rules_begin_anew_and_the_same_go_on() {
         let studies = Studies::new(Tells::Nobody);
-        let (study, other) = (studies.of(DatabaseId(1)), studies.of(DatabaseId(2)));
+        let watch = |id| RuleWatch::new(Some(&studies), &Meters::default(), DatabaseId(id));
+        let (watched, other) = (watch(1), watch(2));
         let open = || rules(r#"{"rules": {".read": true}}"#);
         let also_open = || rules(r#"{"rules": {".read": "now > -1"}}"#);
-        for (study, rules, expected) in [
-            (&study, open(), 1),
-            (&study, open(), 2),
+        for (watch, rules, expected) in [
+            (&watched, open(), 1),
+            (&watched, open(), 2),
             (&other, open(), 1),
             // Those before, still judged by somebody while others begin to hold.
-            (&study, also_open(), 1),
-            (&study, open(), 3),
-            (&study, also_open(), 2),
+            (&watched, also_open(), 1),
+            (&watched, open(), 3),
+            (&watched, also_open(), 2),
             // A third one ends the first.
-            (&study, rules(r#"{"rules": {".read": "1 == 1"}}"#), 1),
-            (&study, open(), 1),
+            (&watched, rules(r#"{"rules": {".read": "1 == 1"}}"#), 1),
+            (&watched, open(), 1),
         ] {
-            assert_eq!(read(study, &rules), Some(expected), "{}", rules.source());
+            assert_eq!(read(watch, &rules), Some(expected), "{}", rules.source());
         }
         assert!(studies.of(DatabaseId(1)).coverage(&open()).is_some());
-        study.forget();
-        assert_eq!(read(&study, &open()), Some(1));
+        watched.study().unwrap().forget();
+        assert_eq!(read(&watched, &open()), Some(1));
     }
 
     #[test]
@@ -201,12 +201,13 @@ mod tests {
         // Long, so that few of them take all.
         let open = rules(&format!(r#"{{"rules": {{".read": "{}"}}}}"#, vec!["now > -1"; 500].join(" && ")));
         let room = NOTES_BYTES_MAX / Coverage::bytes_max(&open);
+        let watch = |id| RuleWatch::new(Some(&studies), &Meters::default(), DatabaseId(id as u64));
         for database in 0..room {
-            assert_eq!(read(&studies.of(DatabaseId(database as u64)), &open), Some(1));
+            assert_eq!(read(&watch(database), &open), Some(1));
         }
-        let late = studies.of(DatabaseId(room as u64));
+        let late = watch(room);
         assert_eq!(read(&late, &open), None);
-        late.forget();
+        late.study().unwrap().forget();
         studies.of(DatabaseId(0)).forget();
         assert_eq!(read(&late, &open), Some(1));
         assert!(studies.bytes.load(Ordering::Relaxed) <= NOTES_BYTES_MAX);

@@ -6,7 +6,7 @@
 use crate::audit::shown;
 use crate::database::Database;
 use crate::seldom::Seldom;
-use hearth_rules::MissingIndex;
+use hearth_rules::{IndexToAdd, MissingIndex};
 use std::time::Instant;
 
 /// Which were told lately.
@@ -14,21 +14,23 @@ use std::time::Instant;
 pub(crate) struct Unindexed(Seldom);
 
 impl Unindexed {
-    /// Counts one, and says what to add. Of places with the same first key and depth one stands for the others: mostly they
-    /// are one place in the rules.
-    /// `request` is what the request is called, if it is one.
+    /// Counts one, and says what to add where in the rules. Of one place there, one is told. Where the rules know nothing of
+    /// a place, those of the same depth below what they know are one, and where they know nothing at all, those that begin
+    /// with the same key. `request` is what the request is called, if it is one.
     pub(crate) fn asked(&self, database: &Database, missing: &MissingIndex, request: Option<&str>) {
         database.meters().index_misses.add(1);
         let MissingIndex { on, at } = missing;
-        let name = (database.name(), on, at.keys().first(), at.keys().len());
+        let IndexToAdd { place, known, line } = database.published().door().index_to_add(missing);
+        let first = (known == "/").then(|| at.keys().first());
+        let name = (database.name(), on, known, first, at.keys().len());
         if let Some(untold) = self.0.is_due(name, Instant::now()) {
             let others = if untold == 0 { String::new() } else { format!(" ({untold} such queries before)") };
             let request = request.map(|id| format!(", id `{id}`")).unwrap_or_default();
             tracing::warn!(
-                "a query in database `{}` needs an index that its rules do not define: add \".indexOn\": \"{}\" at `{}`{request}{others}",
+                "a query in database `{}` needs an index that its rules do not define: add {} at `{}`{request}{others}",
                 database.name(),
-                shown(on),
-                shown(at),
+                shown(&line),
+                shown(&place),
             );
         }
     }

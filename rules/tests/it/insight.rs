@@ -347,6 +347,40 @@ fn an_index_is_of_its_node_alone() {
     }
 }
 
+#[test]
+fn what_to_add_for_an_index_is_said_as_the_rules_name_the_place() {
+    let rules = json!({"rules": {
+        "users": {".indexOn": "age"},
+        "rooms": {"$room": {
+            "members": {".indexOn": [".value", "since/year", ".key"]},
+            "messages": {"$message": {}},
+            "lobby": {},
+        }},
+    }});
+    let ruleset = Ruleset::compile(&rules.to_string()).expect("valid");
+    let child = |path: &str| Order::Child(ChildPath::parse(path).expect("a path"), Range::ALL);
+    for (at, order, place, line) in [
+        ("/", child("x"), "/", r#"".indexOn": "x""#),
+        ("/users", child("name"), "/users", r#"".indexOn": ["age", "name"]"#),
+        ("/users/amy", Order::Value(Range::ALL), "/users/amy", r#"".indexOn": ".value""#),
+        ("/rooms/r1/lobby", child("a/b"), "/rooms/$room/lobby", r#"".indexOn": "a/b""#),
+        ("/rooms/r1/messages/m1/x", child("a"), "/rooms/$room/messages/$message/x", r#"".indexOn": "a""#),
+        ("/rooms/r1/other/m", child("a"), "/rooms/$room/other/m", r#"".indexOn": "a""#),
+        ("/none/of/it", child(r#"a"b\c"#), "/none/of/it", r#"".indexOn": "a\"b\\c""#),
+        (
+            "/rooms/r1/members",
+            child("x"),
+            "/rooms/$room/members",
+            r#"".indexOn": [".value", "since/year", "x"]"#,
+        ),
+    ] {
+        let at = Path::parse(at).expect("a path");
+        let missing = ruleset.missing_index(&at, &order).expect("it is not there");
+        let added = ruleset.index_to_add(&missing);
+        assert_eq!((added.place.as_str(), added.line.as_str()), (place, line), "{at}");
+    }
+}
+
 /// The codes of what is suspicious, each with the place that it is about.
 fn check_lint(rules: &Value, expected: &[(&str, &str)]) {
     let ruleset = Ruleset::compile(&json!({"rules": rules}).to_string()).expect("valid rules");

@@ -25,7 +25,6 @@ use crate::database::{Database, Databases, StageError, Stopped};
 use crate::limits::{Line, OverLimit, Who};
 use crate::log::{Staged, WRITE_BYTES_MIN};
 use crate::profile::{Operation, Record};
-use crate::study::Study;
 use crate::threads::{Inbox, SessionMessage};
 use crate::transport::{BYTES_FREE, BodyShare, Coming, NoRoom};
 use crate::unhurried::unhurried;
@@ -247,8 +246,7 @@ impl Connection {
         published: Arc<Published>,
     ) -> Told {
         let began = self.database.began();
-        let study = self.database.study();
-        let judged = reading.judge(&published, Study::onlooker(study.as_deref()));
+        let judged = reading.judge(&published, &**self.database.rule_watch());
         let answer = match &judged {
             Ok(()) => reading.answer(&published, (&self.databases, &self.database)),
             Err(denied) => {
@@ -819,9 +817,9 @@ impl Queued {
 }
 
 impl Reading {
-    fn judge(&self, published: &Published, onlooker: Option<&dyn Onlooker>) -> Result<(), Denied> {
+    fn judge(&self, published: &Published, onlooker: &dyn Onlooker) -> Result<(), Denied> {
         let Self { identity, get: Get { at, query } } = self;
-        let door = published.door().seen_by(onlooker);
+        let door = published.door().seen_by(Some(onlooker));
         door.read(identity, crate::clock::now_ms(), &published.tree, at, query).map(|_| ())
     }
 

@@ -59,6 +59,10 @@ pub(crate) struct DatabaseMeters {
     listeners_now: AtomicU64,
     pub(crate) denied_reads: Count,
     pub(crate) denied_writes: Count,
+    /// Verdicts of its rules.
+    pub(crate) verdicts: Count,
+    /// What they have cost.
+    pub(crate) rule_steps: Count,
     /// Queries without the index that they need.
     pub(crate) index_misses: Count,
     /// By people who have not signed in.

@@ -23,6 +23,8 @@ struct Row {
     listeners: u64,
     denied_reads: u64,
     denied_writes: u64,
+    verdicts: u64,
+    rule_steps: u64,
     index_misses: u64,
     bulk_reads: u64,
     resyncs: u64,
@@ -145,13 +147,19 @@ fn of_limits(text: &mut Exposition, databases: &Databases) {
 
 fn of_databases(text: &mut Exposition, rows: &[Row]) {
     use Kind::{Counter, Gauge};
-    let families: [(_, _, _, Measured); 9] = [
+    let families: [(_, _, _, Measured); 11] = [
         ("hearth_commits_total", Counter, "Commits since the start.", |row| row.commits),
         ("hearth_listeners", Gauge, "Standing queries now, event streams among them.", |row| row.listeners),
         ("hearth_denied_reads_total", Counter, "Reads and listens that the rules denied.", |row| {
             row.denied_reads
         }),
         ("hearth_denied_writes_total", Counter, "Writes that the rules denied.", |row| row.denied_writes),
+        ("hearth_verdicts_total", Counter, "Reads, writes and listens that rules have judged.", |row| {
+            row.verdicts
+        }),
+        ("hearth_rule_steps_total", Counter, "Steps that rules have taken for these verdicts.", |row| {
+            row.rule_steps
+        }),
         ("hearth_index_misses_total", Counter, "Queries without the `.indexOn` that they need.", |row| {
             row.index_misses
         }),
@@ -205,6 +213,8 @@ fn row(database: &Database) -> Row {
         listeners_now,
         denied_reads,
         denied_writes,
+        verdicts,
+        rule_steps,
         index_misses,
         bulk_reads,
         resyncs,
@@ -218,6 +228,8 @@ fn row(database: &Database) -> Row {
         listeners: listeners_now.load(Ordering::Relaxed),
         denied_reads: get(denied_reads),
         denied_writes: get(denied_writes),
+        verdicts: get(verdicts),
+        rule_steps: get(rule_steps),
         index_misses: get(index_misses),
         bulk_reads: get(bulk_reads),
         resyncs: get(resyncs),
@@ -232,6 +244,8 @@ impl Row {
         self.listeners += other.listeners;
         self.denied_reads += other.denied_reads;
         self.denied_writes += other.denied_writes;
+        self.verdicts += other.verdicts;
+        self.rule_steps += other.rule_steps;
         self.index_misses += other.index_misses;
         self.bulk_reads += other.bulk_reads;
         self.resyncs += other.resyncs;

@@ -5,10 +5,13 @@ use crate::backup::Moment;
 use crate::checkpoint::Captured;
 use crate::clock::now_ms;
 use crate::log::{Kept, Staging};
+use crate::meters::Meters;
+use crate::rule_watch::RuleWatch;
 use crate::study::Studies;
 use hearth_engine::{Committer, DatabaseId, Decided, Revision, Verdict};
 use hearth_tree::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
@@ -26,6 +29,7 @@ struct Own {
 pub(super) struct Seen<'a> {
     /// In development.
     pub(super) studies: Option<&'a Studies>,
+    pub(super) meters: &'a Meters,
     /// Nobody, where nothing is kept.
     pub(super) staging: Option<&'a Staging>,
 }
@@ -143,9 +147,7 @@ fn opened(databases: &mut BTreeMap<DatabaseId, Own>, id: DatabaseId) -> &mut Own
 
 impl Own {
     fn new(id: DatabaseId, mut committer: Committer, name: String, is_logged: bool, seen: Seen<'_>) -> Self {
-        if let Some(studies) = seen.studies {
-            committer.seen_by(studies.of(id));
-        }
+        committer.seen_by(Arc::new(RuleWatch::new(seen.studies, seen.meters, id)));
         Self { committer, name, is_logged }
     }
 

@@ -143,16 +143,16 @@ impl Threads {
         let (to_publisher, publisher) = mpsc::channel(PUBLISHER_QUEUE);
         let own = |name: &str| std::thread::Builder::new().name(name.into());
         let waits = timer()?;
-        let (own_studies, own_stager) = (studies.clone(), stager.clone());
+        let meters = Arc::<Meters>::default();
+        let (own_studies, own_stager, own_meters) = (studies.clone(), stager.clone(), meters.clone());
         let committer = own("committer").spawn(move || {
             let staging = own_stager.as_deref().map(|stager| &stager.staging);
-            let seen = committer::Seen { studies: own_studies.as_deref(), staging };
+            let seen = committer::Seen { studies: own_studies.as_deref(), meters: &own_meters, staging };
             committer::run(&waits, kept, seen, committer, &to_log);
         })?;
         let (publish, health) = (to_publisher.clone(), LogHealth::default());
         let log_health = health.clone();
         let log_bytes = LogBytes::default();
-        let meters = Arc::<Meters>::default();
         let checkpoints = CheckpointHealth::default();
         let (to_checkpoint, checkpoint) = match checkpointing {
             None => (None, None),

@@ -6,6 +6,7 @@ use crate::clock::now_ms;
 use crate::connection::bytes_told;
 use crate::meters::{DatabaseMeters, Meters};
 use crate::profile::{Operation, Record};
+use crate::rule_watch::RuleWatch;
 use crate::study::Studies;
 use arc_swap::ArcSwap;
 use hearth_engine::{
@@ -50,9 +51,7 @@ struct Own {
 impl Own {
     fn new(id: DatabaseId, published: Arc<ArcSwap<Published>>, watching: &Watching) -> Self {
         let mut publisher = Publisher::new(Published::clone(&published.load()));
-        if let Some(studies) = &watching.studies {
-            publisher.seen_by(studies.of(id));
-        }
+        publisher.seen_by(Arc::new(RuleWatch::new(watching.studies.as_deref(), &watching.meters, id)));
         let meters = watching.meters.of(id);
         meters.begin(publisher.published().revision);
         let queues = Queues { by_session: HashMap::new(), published, meters, broadcast: None };

@@ -92,6 +92,9 @@ fn what_happens_is_counted() {
         ("-", r#"hearth_commits_total{namespace="hostile"}"#, 2.0),
         ("-", r#"hearth_denied_writes_total{namespace="hostile"}"#, 2.0),
         ("-", r#"hearth_denied_reads_total{namespace="hostile"}"#, 3.0),
+        // Each write once, each read and listen once, and a stream before it begins as well.
+        ("-", r#"hearth_verdicts_total{namespace="hostile"}"#, 11.0),
+        ("-", r#"hearth_rule_steps_total{namespace="hostile"}"#, 6.0),
         ("-", r#"hearth_index_misses_total{namespace="hostile"}"#, 1.0),
         ("-", r#"hearth_listeners{namespace="hostile"}"#, 3.0),
         ("-", r#"hearth_connections{transport="websocket"}"#, 1.0),

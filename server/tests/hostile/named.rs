@@ -2,6 +2,7 @@
 
 use crate::http::Http;
 use crate::metrics::metric;
+use crate::peer::Peer;
 use crate::server::{Running, command, file};
 use std::process::Stdio;
 
@@ -108,4 +109,38 @@ fn what_fails_is_told_once() {
         .collect();
     let expected = "PUT `/many.json` in database `hostile`, from 127.0.0.1, id `first`, was answered 503";
     assert_eq!(told, [expected]);
+}
+
+#[test]
+fn a_missing_index_is_told_once_for_each_place_in_the_rules() {
+    let rules =
+        r#"{"rules": {".read": true, "rooms": {"$room": {"members": {".indexOn": "age"}, "lobby": {}}}}}"#;
+    let rules = file("named-unindexed", rules);
+    let mut server = Running::of(command("dev").args(["--rules", &rules]).stderr(Stdio::piped()));
+    let said = server.said();
+    let mut http = Http::connect(&server.address);
+    let mut peer = Peer::connect(&server.address);
+    for at in ["rooms/a/members", "rooms/b/members", "rooms/a/lobby", "x/1", "x/2", "y/1"] {
+        let start = format!("GET /{at}.json?ns=hostile&orderBy=%22name%22&limitToFirst=1");
+        http.send(&start, "X-Request-Id: over-rest\r\n");
+        assert_eq!(http.answer().unwrap().0, 400, "{at}");
+    }
+    for at in ["rooms/c/members", "rooms/c/lobby"] {
+        let query = r#""q":{"i":"since","l":1,"vf":"l"},"t":1,"h":"""#;
+        let answer = peer.ask(&format!(r#""a":"q","b":{{"p":"/{at}",{query}}}"#));
+        assert!(answer.contains(r#""s":"ok""#), "{at}: {answer}");
+        assert!(peer.ask(&format!(r#""a":"g","b":{{"p":"/{at}",{query}}}"#)).contains("Index not defined"));
+    }
+    server.signal("TERM");
+    let told: Vec<_> =
+        said.filter_map(|line| line.split_once(": add ").map(|(_, told)| told.to_owned())).collect();
+    let expected = [
+        r#"\".indexOn\": [\"age\", \"name\"] at `/rooms/$room/members`, id `over-rest`"#,
+        r#"\".indexOn\": \"name\" at `/rooms/$room/lobby`, id `over-rest` (1 such queries before)"#,
+        r#"\".indexOn\": \"name\" at `/x/1`, id `over-rest`"#,
+        r#"\".indexOn\": \"name\" at `/y/1`, id `over-rest` (1 such queries before)"#,
+        r#"\".indexOn\": [\"age\", \"since\"] at `/rooms/$room/members`"#,
+        r#"\".indexOn\": \"since\" at `/rooms/$room/lobby` (1 such queries before)"#,
+    ];
+    assert_eq!(told, expected);
 }

@@ -7,7 +7,6 @@ use super::refused::Refused;
 use super::{Asked, Server, apart};
 use crate::clock::now_ms;
 use crate::database::{Database, Databases};
-use crate::study::Study;
 use crate::transport::REQUEST_ID;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -107,8 +106,7 @@ pub(super) fn judge(
     let at = &asked.target.path;
     // Keys alone are judged as everything: they say what is there.
     let query = if wanted.shallow { &Query::EVERYTHING } else { &wanted.query };
-    let study = database.study();
-    let watched = door.seen_by(Study::onlooker(study.as_deref()));
+    let watched = door.seen_by(Some(&**database.rule_watch()));
     let judged = match verdict {
         Verdict::Last => watched.read(&asked.identity, now_ms(), tree, at, query),
         Verdict::First => watched.read_again(&asked.identity, now_ms(), tree, at, query),

@@ -12,7 +12,6 @@ use crate::auth::CredentialError;
 use crate::clock::now_ms;
 use crate::connection::REQUEST_NODES_MAX;
 use crate::log::WRITE_BYTES_MIN;
-use crate::study::Study;
 use crate::transport::Coming;
 use axum::body::Body;
 use axum::http::StatusCode;
@@ -133,8 +132,7 @@ pub(super) async fn answer(
         Some(Tag::Anything) if tree.get(at).is_some() => Some(tree.hash(at)),
         // It does not hold; but who may not read learns nothing of what is there.
         Some(Tag::Anything | Tag::Foreign) => {
-            let study = database.study();
-            let door = published.door().seen_by(Study::onlooker(study.as_deref()));
+            let door = published.door().seen_by(Some(&**database.rule_watch()));
             let judged = door.read_again(&asked.identity, now_ms(), tree, at, &Query::EVERYTHING);
             judged.map_err(|denied| {
                 database.meters().denied_writes.add(1);
