@@ -1,6 +1,7 @@
 //! The command line.
 
 mod backup;
+mod chunked;
 mod descriptors;
 mod dev;
 mod export;
@@ -21,6 +22,7 @@ mod verbosity;
 mod watched_file;
 mod welcome;
 
+pub use chunked::{Faulty, Unresumable};
 pub use run::RunError;
 pub use transfer::TransferError;
 pub use verbosity::{VerbosityError, verbosity};

@@ -3,12 +3,15 @@
 use super::transfer::TransferError;
 use crate::auth::{Secret, trust};
 use hearth_wire::Namespace;
-use std::io::{self, Write};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use ureq::Agent;
 use ureq::http::{Response, Uri};
 use ureq::{Body, SendBody};
 
+/// What is not written as it is in a path of an address.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_');
 /// What a server for development takes for an admin's.
 const OWNER: &str = "owner";
 /// Longest text of a refusal.
@@ -33,7 +36,10 @@ pub(super) struct Remote {
     agent: Agent,
     /// Scheme, host and port.
     server: String,
-    url: String,
+    /// From the slash behind the port, without one at its end.
+    path: String,
+    /// The parameter that names the database, with `&`; or nothing.
+    namespace: String,
     credential: String,
     /// Whether the credential is one that somebody has named.
     is_given: bool,
@@ -92,10 +98,8 @@ impl At {
         let path = uri.path().trim_end_matches('/');
         let path = path.strip_suffix(".json").unwrap_or(path);
         let namespace = namespace.map(|name| format!("ns={}&", name.as_str())).unwrap_or_default();
-        let slash = if path.is_empty() { "/" } else { "" };
-        let server = format!("{scheme}://{authority}");
-        let url = format!("{server}{path}{slash}.json?{namespace}");
-        Ok(Remote { agent: agent(), server, url, credential, is_given })
+        let (server, path) = (format!("{scheme}://{authority}"), path.to_owned());
+        Ok(Remote { agent: agent(), server, path, namespace, credential, is_given })
     }
 }
 
@@ -113,7 +117,7 @@ fn agent() -> Agent {
 impl Remote {
     /// Reads, with these parameters.
     pub(super) fn get(&self, params: &str) -> Result<Response<Body>, TransferError> {
-        let request = self.agent.get(format!("{}{params}", self.url)).header("Authorization", self.bearer());
+        let request = self.agent.get(self.url(&self.path, params)).header("Authorization", self.bearer());
         self.accepted(request.call())
     }
 
@@ -125,10 +129,56 @@ impl Remote {
 
     /// Writes, with these parameters.
     pub(super) fn put(&self, params: &str, body: SendBody<'_>) -> Result<Response<Body>, TransferError> {
-        let request = self.agent.put(format!("{}{params}", self.url)).header("Authorization", self.bearer());
+        let request = self.agent.put(self.url(&self.path, params)).header("Authorization", self.bearer());
         // Before all of it is sent, the server can say that it does not want it.
         let request = request.header("Content-Type", "application/json").header("Expect", "100-continue");
         self.accepted(request.send(body))
+    }
+
+    /// Writes at several places below at once, with these parameters.
+    pub(super) fn patch(&self, params: &str, body: &[u8]) -> Result<Response<Body>, TransferError> {
+        let request = self.agent.patch(self.url(&self.path, params)).header("Authorization", self.bearer());
+        self.accepted(request.header("Content-Type", "application/json").send(body))
+    }
+
+    /// Whether nothing is there.
+    pub(super) fn is_empty(&self) -> Result<bool, TransferError> {
+        // The keys may be many; the first bytes say it.
+        let mut start = Vec::new();
+        let read = self.get("shallow=true")?.into_body().into_reader().take(5).read_to_end(&mut start);
+        read.map_err(|error| TransferError::Network {
+            server: self.server.clone(),
+            error: Box::new(error.into()),
+        })?;
+        Ok(start.trim_ascii() == b"null")
+    }
+
+    /// Reads what is below, at a path of keys with slashes between.
+    pub(super) fn get_below(&self, path: &str) -> Result<Vec<u8>, TransferError> {
+        let path = utf8_percent_encode(path, ENCODED).to_string();
+        let slash = if path.is_empty() { "" } else { "/" };
+        let url = self.url(&format!("{}{slash}{path}", self.path), "format=export");
+        let answer = self.accepted(self.agent.get(url).header("Authorization", self.bearer()).call())?;
+        let body = answer.into_body().into_with_config().limit(u64::MAX).read_to_vec();
+        body.map_err(|error| TransferError::Network { server: self.server.clone(), error: error.into() })
+    }
+
+    /// How many levels it is below the root.
+    pub(super) fn depth(&self) -> usize {
+        self.path.split('/').filter(|key| !key.is_empty()).count()
+    }
+
+    /// The address, for people and for files.
+    pub(super) fn place(&self) -> String {
+        let slash = if self.path.is_empty() { "/" } else { "" };
+        let namespace = self.namespace.trim_end_matches('&');
+        let mark = if namespace.is_empty() { "" } else { "?" };
+        format!("{}{}{slash}{mark}{namespace}", self.server, self.path)
+    }
+
+    fn url(&self, path: &str, params: &str) -> String {
+        let slash = if path.is_empty() { "/" } else { "" };
+        format!("{}{path}{slash}.json?{}{params}", self.server, self.namespace)
     }
 
     /// Scheme, host and port.

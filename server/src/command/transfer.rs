@@ -1,8 +1,10 @@
 //! What export and import have in common: compression, progress, and what can go wrong.
 
+use super::chunked::{Fault, Faulty, Unresumable};
 use crate::backup::BackupError;
 use crate::log::RestoringError;
 use flate2::write::GzEncoder;
+use hearth_tree::OneLine;
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -56,6 +58,55 @@ pub enum TransferError {
         /// Why not.
         error: Box<Self>,
     },
+    /// A file in which something is wrong.
+    #[error(transparent)]
+    Faulty(Box<Faulty>),
+    /// A file of which some is written.
+    #[error("`{}` is imported up to {written} and no further: {error}{}", .file.display(), advice(.error))]
+    InPart {
+        /// Its name.
+        file: PathBuf,
+        /// How far.
+        written: String,
+        /// Why no further.
+        error: Box<Self>,
+    },
+    /// A part of a file.
+    #[error("the step from `{}` to `{}` is not written: {error}", OneLine(.first), OneLine(.last))]
+    Step {
+        /// The first of its places, from the place of the import on.
+        first: String,
+        /// The last.
+        last: String,
+        /// Why not.
+        error: Box<Self>,
+    },
+    /// What was begun before is not what is there now.
+    #[error(
+        "`{}` cannot go on behind {written}, which `{}` says is written: {why}; {}, and removes what is at the place",
+        .file.display(), .notes.display(), anew(.file)
+    )]
+    Unresumable {
+        /// Its name.
+        file: PathBuf,
+        /// What says how far it was.
+        notes: PathBuf,
+        /// How far.
+        written: String,
+        /// What is otherwise.
+        why: Box<Unresumable>,
+    },
+    /// Nobody has given up what is there.
+    #[error(
+        "there are data at `{place}`; `--force` removes them before the first step, and without `--chunked` they are replaced at once, at the end"
+    )]
+    NotEmpty {
+        /// Its address.
+        place: String,
+    },
+    /// Standard input has no name.
+    #[error("`--chunked` with standard input wants `--progress-file NOTES`, to keep there how far it is")]
+    NoProgressFile,
     /// It has stopped in the middle.
     #[error("the server has sent {found} of {expected} bytes and then stopped: {error}; nothing was kept")]
     Cut {
@@ -107,6 +158,24 @@ pub enum TransferError {
         /// What the system says.
         error: io::Error,
     },
+}
+
+/// How an import in steps begins anew.
+fn anew(file: &Path) -> &'static str {
+    if file == Path::new("standard input") {
+        "without that file `--force` begins anew"
+    } else {
+        "`--force` begins anew"
+    }
+}
+
+/// What would help with an import in steps.
+fn advice(error: &TransferError) -> &'static str {
+    if matches!(error, TransferError::Faulty(faulty) if matches!(faulty.fault, Fault::Problem(_))) {
+        "; correct it, and begin anew with `--force`"
+    } else {
+        "; the same command goes on from there"
+    }
 }
 
 /// In words for people. What the library says of the rest is short.

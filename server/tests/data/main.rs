@@ -4,6 +4,7 @@
 
 mod backup;
 mod checkpoints;
+mod chunked;
 mod damage;
 mod failing;
 mod faults;
