@@ -58,6 +58,20 @@ pub(crate) fn strace(fault: Fault, paths: &[PathBuf]) -> Command {
     strace
 }
 
+/// To be followed by a program, which is killed in place of the first call of these that a thread of it makes for so many
+/// times; those alone that concern a path.
+pub(crate) fn strace_killing(calls: &str, when: u32, path: Option<&Path>) -> Command {
+    let mut strace = Command::new("strace");
+    let calls: Vec<_> = calls.split(',').map(|call| format!("?{call}")).collect();
+    let calls = calls.join(",");
+    strace.args(["-f", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
+    strace.args(["-e", &format!("inject={calls}:signal=KILL:when={when}")]);
+    if let Some(path) = path {
+        strace.arg("-P").arg(path.components().as_path());
+    }
+    strace
+}
+
 impl Faults {
     /// Returns when they fail in that process: those that concern one of these files or folders.
     pub(crate) fn begin(process: u32, fault: Fault, paths: &[PathBuf]) -> Self {

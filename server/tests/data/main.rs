@@ -10,6 +10,7 @@ mod failing;
 mod faults;
 mod folder;
 mod full_disk;
+mod kills;
 mod outage;
 mod rules;
 mod running;
