@@ -3,6 +3,7 @@
 //! Why each is a process of its own: its processor time is then counted as the server's is.
 
 mod echo;
+mod rest;
 mod tungstenite;
 mod write_loop;
 
@@ -22,8 +23,8 @@ use tokio_tungstenite::tungstenite::protocol::{Message, Role};
 /// Most messages that are taken together.
 const BATCH: usize = 64;
 
-/// Which one. All speak WebSocket from the first byte, without a handshake, and print where they listen as the server
-/// does.
+/// Which one. All but the one of REST speak WebSocket from the first byte, without a handshake, and print where they listen
+/// as the server does.
 #[derive(Clone, Copy, Debug, clap::Subcommand)]
 pub(crate) enum Peer {
     /// Repeats what the last one to connect sends to all others, through tokio-tungstenite.
@@ -32,6 +33,8 @@ pub(crate) enum Peer {
     WriteLoop { listeners: usize },
     /// Answers every message with one of the length of an acknowledgement.
     Echo,
+    /// Answers GET, PUT and event streams as the server does, by axum.
+    Rest,
 }
 
 impl Peer {
@@ -41,6 +44,7 @@ impl Peer {
             Self::Tungstenite { listeners } => tungstenite::run(listeners).await,
             Self::WriteLoop { listeners } => write_loop::run(listeners),
             Self::Echo => echo::run().await,
+            Self::Rest => rest::run(),
         }
     }
 }
