@@ -11,10 +11,9 @@ use super::proof::{CredentialError, Proof};
 use super::unsigned::of_development;
 use crate::clock::now_ms;
 use crate::mode::{Dev, Mode, Reach};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN, REFERER};
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hearth_engine::Identity;
 use hearth_tree::Excerpt;
@@ -63,12 +62,15 @@ enum Turned {
     Open,
 }
 
-/// Admits a request with its [`Gate`], or says why not.
-pub(crate) async fn keep(State(mode): State<Arc<Mode>>, mut request: Request, next: Next) -> Response {
+/// Gives a request its [`Gate`].
+///
+/// # Errors
+/// The answer, if it gets no further.
+pub(crate) fn keep(mode: Arc<Mode>, request: &mut Request) -> Result<(), Box<Response>> {
     match Gate::admit(mode, request.uri(), request.headers()) {
         Ok(gate) => {
             request.extensions_mut().insert(gate);
-            next.run(request).await
+            Ok(())
         }
         Err(turned) => {
             tracing::info!(%turned, "a request is turned away");
@@ -77,7 +79,7 @@ pub(crate) async fn keep(State(mode): State<Arc<Mode>>, mut request: Request, ne
                 Turned::NotLoopback { .. } | Turned::NotKnown { .. } => StatusCode::MISDIRECTED_REQUEST,
                 Turned::Open => StatusCode::FORBIDDEN,
             };
-            (status, format!("{turned}\n")).into_response()
+            Err(Box::new((status, format!("{turned}\n")).into_response()))
         }
     }
 }

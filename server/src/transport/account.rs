@@ -8,10 +8,9 @@ use super::request_id::{REQUEST_ID, RequestId};
 use super::router::Server;
 use crate::audit::shown;
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::HOST;
 use axum::http::{Method, Uri};
-use axum::middleware::Next;
 use axum::response::Response;
 use hearth_wire::Addressed;
 use hyper::body::{Frame, SizeHint};
@@ -36,7 +35,11 @@ pub(super) fn waits<B>(request: &axum::http::Request<B>) -> bool {
     WAITING.contains(&request.uri().path())
 }
 
-pub(super) async fn account(State(server): State<Server>, mut request: Request, next: Next) -> Response {
+pub(super) async fn account<F: Future<Output = Response>>(
+    server: &Server,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     let id = RequestId::of(request.headers());
     // So that whoever has the headers has it.
     request.headers_mut().insert(REQUEST_ID, id.to_header());
@@ -45,7 +48,7 @@ pub(super) async fn account(State(server): State<Server>, mut request: Request, 
     let (request, sent) = if is_timed { timed(request, begun) } else { (request, None) };
     let told = Told::of(&request, id);
     let span = tracing::debug_span!("request", id = %told.id);
-    let mut response = next.run(request).instrument(span).await;
+    let mut response = answer(request).instrument(span).await;
     response.headers_mut().insert(REQUEST_ID, told.id.to_header());
     let status = response.status();
     let meters = server.databases.meters();

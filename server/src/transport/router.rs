@@ -1,8 +1,9 @@
 //! Which request goes where.
 
+use super::account::account;
 use super::long_poll::{self, Lines};
 use super::rest::EventSecret;
-use super::{account, backup, hub, rest, websocket};
+use super::{backup, hub, rest, websocket};
 use crate::auth::{self, Gate};
 use crate::database::Databases;
 use crate::keep_alive::KeepAlive;
@@ -15,11 +16,13 @@ use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use hearth_engine::Identity;
 use std::sync::Arc;
+use tower::ServiceExt;
+
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// What the transports share.
 #[derive(Clone)]
@@ -37,8 +40,10 @@ pub struct Server {
 }
 
 /// The routes of a server.
+///
+/// Why no layers: each copies all that is below it, box by box, for every request.
 pub fn router(server: Server) -> Router {
-    Router::new()
+    let own = Router::new()
         .route("/.ws", get(websocket::upgrade))
         // A goodbye may come as a beacon, and those are posted.
         .route("/.lp", get(long_poll::serve).post(long_poll::serve))
@@ -47,16 +52,29 @@ pub fn router(server: Server) -> Router {
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .route("/.backup", get(backup::serve))
-        .fallback(serve)
-        .layer(from_fn_with_state(server.mode.clone(), auth::keep))
-        // Last, so that they are in what the gate answers, too.
-        .layer(map_response(no_sniff))
-        .layer(from_fn_with_state(server.clone(), account::account))
-        .with_state(server)
+        .fallback(async |State(server): State<Server>, request: Request| serve(&server, request).await)
+        .with_state(server.clone());
+    Router::new().fallback(enter).with_state((server, own))
+}
+
+/// Every request: counted and named, then admitted, then answered.
+async fn enter(State((server, own)): State<(Server, Router)>, request: Request) -> Response {
+    account(&server, request, async |mut request| {
+        let mut response = match auth::keep(server.mode.clone(), &mut request) {
+            // As nearly all are.
+            Ok(()) if request.uri().path().ends_with(".json") => serve(&server, request).await,
+            Ok(()) => own.oneshot(request).await.unwrap_or_else(|never| match never {}),
+            Err(turned_away) => *turned_away,
+        };
+        // Browsers shall not guess that data is a script or a page.
+        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
+        response
+    })
+    .await
 }
 
 /// Answers what has no route of its own: a file, where one is served, what a hub of emulators is asked, otherwise data.
-async fn serve(State(server): State<Server>, request: Request) -> Response {
+async fn serve(server: &Server, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let file = match server.mode.public() {
         Some(public) => public.answer(&parts).await,
@@ -66,12 +84,6 @@ async fn serve(State(server): State<Server>, request: Request) -> Response {
         Some(answer) => answer,
         None => rest::serve(server, Request::from_parts(parts, body)).await,
     }
-}
-
-/// Keeps browsers from guessing that data is a script or a page.
-async fn no_sniff(mut response: Response) -> Response {
-    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }
 
 /// Whether the server does all that it is there for. One whose log has stopped still answers reads, and lives. One that

@@ -3,6 +3,7 @@
 use super::outgoing::{ANSWER_BYTES_MAX, EXPORT_BYTES_MAX, Spelled as Text, spell};
 use super::params::Params;
 use super::refused::Refused;
+use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -11,6 +12,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 pub(super) const NO_CACHE: &str = "no-cache";
+
+/// As many as an answer mostly has in the end, so that room for them is made once.
+const HEADERS: usize = 10;
 
 /// Longest name of a JSONP function.
 const CALLBACK_CHARS_MAX: usize = 128;
@@ -104,14 +108,19 @@ impl Style {
             )
             .into_response();
         };
-        let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, NO_CACHE)];
-        let mut response = match text {
-            Text::Whole(text) => (status, headers, text).into_response(),
-            Text::Pieces(bytes, body) => {
-                let length = [(CONTENT_LENGTH, HeaderValue::from(bytes))];
-                (status, headers, length, body).into_response()
-            }
+        let (length, body) = match text {
+            Text::Whole(text) => (None, Body::from(text)),
+            Text::Pieces(bytes, body) => (Some(bytes), body),
         };
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.reserve(HEADERS);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(NO_CACHE));
+        if let Some(bytes) = length {
+            headers.insert(CONTENT_LENGTH, bytes.into());
+        }
         if let Some(name) = self.download.as_deref().and_then(attachment) {
             response.headers_mut().insert(CONTENT_DISPOSITION, name);
         }

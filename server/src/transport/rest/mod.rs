@@ -56,7 +56,7 @@ use place::Place;
 use refused::Refused;
 
 /// Answers every request that has no route of its own.
-pub(super) async fn serve(server: Server, mut request: Request) -> Response {
+pub(super) async fn serve(server: &Server, mut request: Request) -> Response {
     if let Some(meant) = glued::meant(request.method(), request.uri()) {
         *request.uri_mut() = meant;
     }
@@ -65,7 +65,7 @@ pub(super) async fn serve(server: Server, mut request: Request) -> Response {
         cors::preflight(gate_of(request.extensions()), request.headers())
     } else {
         let (method, wishes) = (request.method().clone(), Coding::wished(request.headers()));
-        let answered = answer(&server, request).await.unwrap_or_else(IntoResponse::into_response);
+        let answered = answer(server, request).await.unwrap_or_else(IntoResponse::into_response);
         encoding::encode(&method, wishes, answered)
     };
     if response.status() == StatusCode::REQUEST_TIMEOUT {
@@ -98,12 +98,13 @@ struct Asked<T = Target> {
 }
 
 async fn answer(server: &Server, request: Request) -> Result<Response, Refused> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     if let Some(answer) = instances::answer(server, &parts).await {
         return Ok(answer);
     }
-    let asked = Asked::parse(&parts).await?;
-    let body = encoding::decode(&parts.headers, body)?;
+    let headers = std::mem::take(&mut parts.headers);
+    let asked = Asked::parse(&parts, headers).await?;
+    let body = encoding::decode(&asked.headers, body)?;
     let asked = match place::place_of(asked.target)? {
         Place::Data(target) => asked.at(target),
         Place::Setting(name) => {
@@ -150,20 +151,19 @@ fn tell_of_change<T>(method: &Method, asked: &Asked<T>, place: impl FnOnce() -> 
 
 impl<'p> Asked<&'p str> {
     /// Of a path without its suffix. In the order in which the service checks (rest reference 2.5).
-    async fn parse(parts: &'p Parts) -> Result<Self, Refused> {
+    async fn parse(parts: &'p Parts, headers: HeaderMap) -> Result<Self, Refused> {
         let params = Params::parse(parts.uri.query().unwrap_or_default());
-        let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = host.or_else(|| parts.uri.host()).unwrap_or_default();
         let namespace = Addressed::find(params.text("ns")?.as_deref(), host)
             .map_err(|_| Refused::new(StatusCode::FORBIDDEN, "Invalid Firebase database name"))?;
         let target = place::without_suffix(parts.uri.path())?;
         let Asking { identity, expires_ms } =
-            identity::identify(gate_of(&parts.extensions), &parts.headers, &params).await?;
+            identity::identify(gate_of(&parts.extensions), &headers, &params).await?;
         let style = Style::parse(&params, place::is_setting(target))?;
         let style = if identity == Identity::Admin { style.for_admin() } else { style };
         timeout::check(&params)?;
-        let conditions = Conditions::parse(&parts.headers);
-        let headers = parts.headers.clone();
+        let conditions = Conditions::parse(&headers);
         let peer = Peer::of(&parts.extensions);
         Ok(Self { namespace, target, identity, expires_ms, params, conditions, style, headers, peer })
     }

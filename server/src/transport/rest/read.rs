@@ -26,11 +26,10 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
         let shown = Shown::Node(priority.map(leaf));
         return Ok(asked.style.respond(StatusCode::OK, &shown, None));
     }
-    let is_quick = is_quick(tree.get(at));
-    let (at, conditions, style) = (at.clone(), asked.conditions.clone(), asked.style.clone());
-    if is_quick {
-        return Ok(respond(look(&tree, &at, &wanted), &conditions, &style));
+    if is_quick(tree.get(at)) {
+        return Ok(respond(look(&tree, at, &wanted), &asked.conditions, &asked.style));
     }
+    let (at, conditions, style) = (at.clone(), asked.conditions.clone(), asked.style.clone());
     let (databases, asked_of) = (server.databases.clone(), database.clone());
     let (identity, peer) = (asked.identity.clone(), asked.peer);
     let answer = apart(move || {
