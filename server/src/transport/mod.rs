@@ -2,6 +2,7 @@
 
 mod accept;
 mod account;
+mod ahead;
 mod backup;
 mod bodies;
 mod conduct;

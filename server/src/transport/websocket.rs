@@ -1,5 +1,6 @@
 //! The WebSocket transport (wire reference 1.1, 2).
 
+use super::ahead::Ahead;
 use super::frames::{Frames, PIECE_BYTES};
 use super::long_poll::Lines;
 use super::opening::{Opening, refuse};
@@ -33,9 +34,9 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{self, Utf8Bytes};
 
-/// The buffer that what is read goes through. A connection mostly idles, and there are many; and it is filled with zeros
-/// before each read, which for the short messages that clients send should not be the larger part of the work.
-const READ_BUFFER_BYTES: usize = 1024;
+/// The buffer that the library reads frames into, which it keeps: what most messages of clients fit into. A connection mostly
+/// idles, and there are many; and it is filled with zeros before each read.
+const READ_BUFFER_BYTES: usize = 256;
 /// What may wait to be written before it is: more than the messages of one group of commits mostly are.
 const WRITE_BUFFER_BYTES: usize = 4 * 1024;
 /// How often in a row news go before what the client says. News come first because they mostly are why a connection wakes
@@ -44,7 +45,7 @@ const NEWS_IN_A_ROW_MAX: u32 = 16;
 /// Times of asking whether a client lives until one that does not answer is taken for gone.
 const PINGS_UNANSWERED: u32 = 2;
 
-pub(super) type Socket = WebSocketStream<Frames<Watched<TokioIo<hyper::upgrade::Upgraded>>>>;
+pub(super) type Socket = WebSocketStream<Frames<Ahead<Watched<TokioIo<hyper::upgrade::Upgraded>>>>>;
 
 /// A socket whose client is watched.
 pub(super) struct Carrier {
@@ -155,7 +156,7 @@ impl Prepared {
             .max_message_size(Some(SKIPPED_BYTES_MAX))
             .max_frame_size(Some(PIECE_BYTES));
         let share = server.databases.bodies().share(Coming::Message);
-        let frames = Frames::new(upgraded, share, SKIPPED_BYTES_MAX);
+        let frames = Frames::new(Ahead::new(upgraded), share, SKIPPED_BYTES_MAX);
         let socket = WebSocketStream::from_raw_socket(frames, Role::Server, Some(config)).await;
         let carrier = Carrier { socket, pulse, ping: server.keep_alive.duration() };
         let Some(name) = &opening.params.transport_session else {
