@@ -4,6 +4,7 @@ mod accept;
 mod account;
 mod ahead;
 mod backup;
+mod bell;
 mod bodies;
 mod conduct;
 mod frames;

@@ -19,6 +19,8 @@ pub(super) struct Watched<S> {
     pulse: Pulse,
     /// A write found no room.
     is_full: bool,
+    /// It was read last and in vain: whoever reads it waits, and need not ask again before there is something.
+    is_awaited: bool,
 }
 
 /// Since when a client has been waited for in vain; nothing while nobody waits.
@@ -46,8 +48,9 @@ impl Pulse {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
     }
 
-    fn beat(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    /// The client is alive, and may still be waited for.
+    fn beat(&self, is_awaited: bool) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = is_awaited.then(Instant::now);
     }
 }
 
@@ -55,7 +58,7 @@ impl<S> Watched<S> {
     /// Watches the client of a socket.
     pub(super) fn new(stream: S) -> (Self, Pulse) {
         let pulse = Pulse::default();
-        (Self { stream, pulse: pulse.clone(), is_full: false }, pulse)
+        (Self { stream, pulse: pulse.clone(), is_full: false, is_awaited: false }, pulse)
     }
 }
 
@@ -66,8 +69,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.is_awaited = read.is_pending();
         match &read {
-            Poll::Ready(_) => self.pulse.beat(),
+            Poll::Ready(_) => self.pulse.beat(false),
             Poll::Pending => self.pulse.wait(),
         }
         read
@@ -85,7 +89,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
             // Room in the system's buffer proves nothing; room where there was none was made by the client.
             Poll::Ready(_) => {
                 if std::mem::take(&mut self.is_full) {
-                    self.pulse.beat();
+                    self.pulse.beat(self.is_awaited);
                 }
             }
             Poll::Pending => {
@@ -129,8 +133,10 @@ mod tests {
         Takes,
         /// The client says something, and the server reads that and, having enough in hand, nothing more.
         Waits,
+        /// The client takes all that did not fit at once, and is not read again: it was, and in vain, or it is not waited for.
+        Hears,
     }
-    use Step::{Nothing, Says, Takes, Told, Waits};
+    use Step::{Hears, Nothing, Says, Takes, Told, Waits};
 
     #[tokio::test(start_paused = true)]
     async fn a_client_is_lost_that_neither_speaks_nor_takes_anything() {
@@ -149,6 +155,9 @@ mod tests {
             (&[Told, Takes, Nothing], true),
             (&[Waits, Nothing, Nothing], false),
             (&[Nothing, Waits, Nothing, Nothing], false),
+            (&[Nothing, Hears, Hears, Hears, Hears], false),
+            (&[Nothing, Hears, Nothing], true),
+            (&[Waits, Hears, Nothing, Nothing], false),
         ] {
             assert_eq!(is_lost_after(steps).await, is_lost, "{steps:?}");
         }
@@ -167,6 +176,12 @@ mod tests {
                     is_read = false;
                     client.write_all(b"x").await.unwrap();
                     server.read_u8().await.unwrap();
+                }
+                Hears => {
+                    is_read = false;
+                    let (said, mut heard) = ([b'x'; 2 * ROOM], [0; 2 * ROOM]);
+                    let (told, taken) = tokio::join!(server.write_all(&said), client.read_exact(&mut heard));
+                    assert!(told.is_ok() && taken.is_ok());
                 }
                 Told => {
                     is_read = false;

@@ -1,6 +1,7 @@
 //! The WebSocket transport (wire reference 1.1, 2).
 
 use super::ahead::Ahead;
+use super::bell::Bell;
 use super::frames::{Frames, PIECE_BYTES};
 use super::long_poll::Lines;
 use super::opening::{Opening, refuse};
@@ -24,7 +25,10 @@ use futures_util::{SinkExt, StreamExt};
 use hearth_wire::{Assembler, ConnectParams, FRAME_UNITS_MAX, FrameLimits, ServerControl, split};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
@@ -185,18 +189,25 @@ pub(super) async fn carry(
     let _present = session.meters().enter(Transport::WebSocket);
     let Carrier { socket, pulse, ping } = &mut *carrier;
     let mut goodbye = None;
-    let served = tokio::select! {
-        // First, since it is nearly always why this wakes up.
-        biased;
-        served = run(socket, &mut session, *ping) => served,
-        () = pulse.lost(*ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
-        pull = leash.pulled() => {
-            goodbye = match pull {
-                Pull::Followed => None,
-                // Clients come back after that by themselves (wire reference 2.6).
-                Pull::Closing => Some(CloseFrame { code: CloseCode::Away, reason: "".into() }),
-            };
-            Ok(())
+    let served = {
+        let mut ended = pin!(async {
+            tokio::select! {
+                () = pulse.lost(*ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
+                pull = leash.pulled() => Ok(pull),
+            }
+        });
+        let mut bell = Bell::new();
+        tokio::select! {
+            // First, since it is nearly always why this wakes up.
+            biased;
+            served = run(socket, &mut session, *ping) => served,
+            ended = poll_fn(|context| bell.poll(context, true, |context| ended.as_mut().poll(context))) => {
+                ended.map(|pull| goodbye = match pull {
+                    Pull::Followed => None,
+                    // Clients come back after that by themselves (wire reference 2.6).
+                    Pull::Closing => Some(CloseFrame { code: CloseCode::Away, reason: "".into() }),
+                })
+            }
         }
     };
     let refused = served.as_ref().err().and_then(ServeError::goodbye);
@@ -270,25 +281,50 @@ enum Event {
     Ping,
 }
 
+/// What else may happen on a connection than news.
+struct Others {
+    bell: Bell,
+    pings: Interval,
+}
+
+impl Others {
+    fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        (socket, has_room): (&mut Socket, bool),
+        pings_come_first: bool,
+    ) -> Poll<Event> {
+        let Self { bell, pings } = self;
+        bell.poll(context, has_room, |context| {
+            if pings_come_first && pings.poll_tick(context).is_ready() {
+                return Poll::Ready(Event::Ping);
+            }
+            if has_room && let Poll::Ready(said) = socket.poll_next_unpin(context) {
+                return Poll::Ready(Event::Said(said));
+            }
+            pings.poll_tick(context).map(|_| Event::Ping)
+        })
+    }
+}
+
 async fn next_event(
     socket: &mut Socket,
     session: &mut Session,
-    pings: &mut Interval,
+    others: &mut Others,
     news_come_first: bool,
 ) -> Event {
     let has_room = session.has_room();
+    let others = poll_fn(|context| others.poll(context, (&mut *socket, has_room), !news_come_first));
     if news_come_first {
         tokio::select! {
             biased;
             news = session.news() => Event::News(news),
-            said = socket.next(), if has_room => Event::Said(said),
-            _ = pings.tick() => Event::Ping,
+            other = others => other,
         }
     } else {
         tokio::select! {
             biased;
-            _ = pings.tick() => Event::Ping,
-            said = socket.next(), if has_room => Event::Said(said),
+            other = others => other,
             news = session.news() => Event::News(news),
         }
     }
@@ -299,10 +335,11 @@ async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Resu
     let mut assembler = Assembler::new(limits);
     let mut pings = interval(ping);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut others = Others { bell: Bell::new(), pings };
     let mut news_in_a_row = 0;
     send_all(socket, session).await?;
     loop {
-        match next_event(socket, session, &mut pings, news_in_a_row < NEWS_IN_A_ROW_MAX).await {
+        match next_event(socket, session, &mut others, news_in_a_row < NEWS_IN_A_ROW_MAX).await {
             Event::News(news) => {
                 let Some(news) = news else { return Ok(()) };
                 news_in_a_row += 1;

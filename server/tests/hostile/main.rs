@@ -107,6 +107,23 @@ fn who_asks_for_much_and_reads_nothing_is_not_queued_for() {
     });
 }
 
+/// Far more than may be unanswered at once, and in the end nothing but answers is left to wake the connection.
+#[test]
+fn who_asks_for_more_than_there_is_room_for_is_read_again_when_there_is() {
+    check("reads sent ahead", 60, |peer, _| {
+        let asked: Vec<u8> = (1..=8_000)
+            .flat_map(|number| {
+                let get = format!(r#"{{"t":"d","d":{{"r":{number},"a":"g","b":{{"p":"/a","q":{{}}}}}}}}"#);
+                framed_after(0x81, get.as_bytes())
+            })
+            .collect();
+        for _ in 0..3 {
+            assert!(peer.try_send_bytes(&asked));
+            (0..8_000).for_each(|_| assert_eq!(peer.answer(), r#"{"s":"ok","d":null}"#));
+        }
+    });
+}
+
 #[test]
 fn who_reads_a_byte_now_and_then_is_not_queued_for() {
     check("a reader of single bytes", 100, |peer, server| {
