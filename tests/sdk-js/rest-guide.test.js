@@ -19,6 +19,7 @@ const made = [
   [/"-[-\w]{19}"/g, '"PUSH_ID"'],
   [/\b1\d{12}\b/g, 'TIME'],
   [/^id: [-\w]{43}$/gm, 'id: EVENT_ID'],
+  [/("(?:rules|find|spell|total)" : )\d+/g, '$1MICROSECONDS'],
 ];
 const plain = (text) => made.reduce((text, [found, name]) => text.replace(found, name), text).replaceAll('\r', '').trim();
 

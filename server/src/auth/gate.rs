@@ -120,6 +120,16 @@ impl Gate {
         is_at_home || *identity == Identity::Admin
     }
 
+    /// Whether somebody may be told how their own request ran: an admin, whoever sits at a developer's own machine, and
+    /// everybody where everybody is told why something is denied.
+    pub(crate) fn may_explain(&self, by_admin: bool) -> bool {
+        let is_told = match (&*self.mode, self.from) {
+            (Mode::Dev(dev), From::Friend) => dev.explain || matches!(dev.reach, Reach::Loopback),
+            (Mode::Dev(_), From::Foreigner) | (Mode::Serve(_), From::Friend | From::Foreigner) => false,
+        };
+        is_told || by_admin
+    }
+
     /// Who a credential proves the request to be. Mostly at once; a token with a new key of its issuer takes some seconds.
     ///
     /// # Errors

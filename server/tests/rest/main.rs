@@ -6,6 +6,7 @@ mod client;
 mod coverage;
 mod encoded;
 mod expected;
+mod explained;
 mod over_http2;
 mod profile;
 mod public;

@@ -14,6 +14,8 @@ pub(super) struct Asking {
     pub(super) identity: Identity,
     /// In milliseconds; nothing, if it always is.
     pub(super) expires_ms: Option<i64>,
+    /// Whether the credential is an admin's, whoever they act as.
+    pub(super) by_admin: bool,
 }
 
 /// Whoever the header says, otherwise `access_token`, otherwise `auth`; nobody, if none is given.
@@ -34,12 +36,13 @@ pub(super) async fn identify(gate: &Gate, headers: &HeaderMap, params: &Params) 
     };
     let expires_ms = proof.as_ref().and_then(|proof| proof.expires_ms);
     let identity = proof.map_or_else(Identity::nobody, |proof| proof.identity);
+    let by_admin = identity == Identity::Admin;
     let identity = match (&identity, params.text("auth_variable_override")?) {
         (Identity::Admin, Some(auth)) => acting(&auth)?,
         // Who is no admin cannot act as somebody else.
         (Identity::Admin | Identity::User(_), _) => identity,
     };
-    Ok(Asking { identity, expires_ms })
+    Ok(Asking { identity, expires_ms, by_admin })
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -10,6 +10,7 @@ mod encoding;
 mod event_id;
 mod events;
 mod exchange;
+mod explain;
 mod glued;
 mod identity;
 mod incoming;
@@ -90,6 +91,8 @@ struct Asked<T = Target> {
     identity: Identity,
     /// Until when it is proved, in milliseconds.
     expires_ms: Option<i64>,
+    /// Whether how it ran is to be told instead of what it gives.
+    explains: bool,
     params: Params,
     conditions: Conditions,
     style: Style,
@@ -105,7 +108,9 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
     let headers = std::mem::take(&mut parts.headers);
     let asked = Asked::parse(&parts, headers).await?;
     let body = encoding::decode(&asked.headers, body)?;
-    let asked = match place::place_of(asked.target)? {
+    let place = place::place_of(asked.target)?;
+    explain::check_place(&place, asked.explains)?;
+    let asked = match place {
         Place::Data(target) => asked.at(target),
         Place::Setting(name) => {
             let asked = asked.at(());
@@ -116,6 +121,7 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
         Place::Inspection(name) => return inspect::answer(server, name, &parts, &asked.at(())).await,
     };
     let method = method_of(&parts.method, &asked)?;
+    explain::check(&parts.method, method.is_some(), &asked)?;
     if method.is_none() && stream::is_asked_for(&asked.headers) && parts.method == Method::GET {
         return stream::open(server, asked).await;
     }
@@ -158,20 +164,37 @@ impl<'p> Asked<&'p str> {
         let namespace = Addressed::find(params.text("ns")?.as_deref(), host)
             .map_err(|_| Refused::new(StatusCode::FORBIDDEN, "Invalid Firebase database name"))?;
         let target = place::without_suffix(parts.uri.path())?;
-        let Asking { identity, expires_ms } =
-            identity::identify(gate_of(&parts.extensions), &headers, &params).await?;
+        let gate = gate_of(&parts.extensions);
+        let Asking { identity, expires_ms, by_admin } = identity::identify(gate, &headers, &params).await?;
+        let explains = params.flag(explain::EXPLAIN)?;
+        if explains && !gate.may_explain(by_admin) {
+            return Err(Refused::new(StatusCode::UNAUTHORIZED, "Permission denied"));
+        }
         let style = Style::parse(&params, place::is_setting(target))?;
         let style = if identity == Identity::Admin { style.for_admin() } else { style };
         timeout::check(&params)?;
         let conditions = Conditions::parse(&headers);
         let peer = Peer::of(&parts.extensions);
-        Ok(Self { namespace, target, identity, expires_ms, params, conditions, style, headers, peer })
+        Ok(Self {
+            namespace,
+            target,
+            identity,
+            expires_ms,
+            explains,
+            params,
+            conditions,
+            style,
+            headers,
+            peer,
+        })
     }
 
     /// The same of what the path means.
     fn at<T>(self, target: T) -> Asked<T> {
-        let Self { namespace, identity, expires_ms, params, conditions, style, headers, peer, .. } = self;
-        Asked { namespace, target, identity, expires_ms, params, conditions, style, headers, peer }
+        let Self {
+            namespace, identity, expires_ms, explains, params, conditions, style, headers, peer, ..
+        } = self;
+        Asked { namespace, target, identity, expires_ms, explains, params, conditions, style, headers, peer }
     }
 }
 

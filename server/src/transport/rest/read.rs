@@ -2,6 +2,7 @@
 
 use super::answer::{Shown, Style, etag_header};
 use super::conditions::{Conditions, etag_of};
+use super::explain::{self, Notes, Step};
 use super::query::{Wanted, wanted_of};
 use super::refused::Refused;
 use super::{Asked, Server, apart};
@@ -14,12 +15,18 @@ use hearth_engine::{Door, Published};
 use hearth_tree::{Index, Node, Part, Path, Priority, Query, Scalar, Snapshot, View};
 
 pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, Refused> {
+    let mut notes = if asked.explains { Notes::begin() } else { Notes::default() };
+    let outcome = run(server, asked, &mut notes).await;
+    if asked.explains { explain::answer(asked, notes, outcome) } else { outcome }
+}
+
+async fn run(server: &Server, asked: &Asked, notes: &mut Notes) -> Result<Response, Refused> {
     asked.conditions.refuse(asked.target.part == Part::Value, false, "this request")?;
     let wanted = wanted_of(&asked.params)?;
     let database = server.databases.find(&asked.namespace).await?;
     server.databases.limiter().read(&asked.who(&database), &asked.target.path)?;
     let published = database.published();
-    judge((&server.databases, &database), &published, asked, &wanted, Verdict::Last)?;
+    judge((&server.databases, &database), &published, asked, &wanted, (Verdict::Last, notes))?;
     let (tree, at) = (published.tree.clone(), &asked.target.path);
     if asked.target.part == Part::Priority {
         let priority = tree.get(at).and_then(Node::priority);
@@ -27,28 +34,32 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
         return Ok(asked.style.respond(StatusCode::OK, &shown, None));
     }
     if is_quick(tree.get(at)) {
-        return Ok(respond(look(&tree, at, &wanted), &asked.conditions, &asked.style));
+        return Ok(respond(look(&tree, at, &wanted, notes), &asked.conditions, &asked.style, notes));
     }
     let (at, conditions, style) = (at.clone(), asked.conditions.clone(), asked.style.clone());
     let (databases, asked_of) = (server.databases.clone(), database.clone());
-    let (identity, peer) = (asked.identity.clone(), asked.peer);
+    let (identity, peer, explains) = (asked.identity.clone(), asked.peer, asked.explains);
+    let mut own_notes = std::mem::take(notes);
     let answer = apart(move || {
-        let found = look(&tree, &at, &wanted);
+        let found = look(&tree, &at, &wanted, &mut own_notes);
         let given = found.0.clone();
-        let response = respond(found, &conditions, &style);
-        // Not what has not changed, or is only the keys of it.
+        let response = respond(found, &conditions, &style, &mut own_notes);
+        // Not what has not changed, is only the keys of it, or is not given at all.
         if response.status() == StatusCode::OK
             && !wanted.shallow
+            && !explains
             && let Some(node) = &given
             && databases.audit().given_node(&peer.who(&asked_of, &identity), &at, node)
         {
             asked_of.meters().bulk_reads.add(1);
         }
-        Ok(response)
+        Ok((response, own_notes))
     });
     let answer = answer.await;
     database.let_go_of_tree(published);
-    answer
+    let (response, noted) = answer?;
+    *notes = noted;
+    Ok(response)
 }
 
 /// What is spelled while others wait: so many nodes, or pieces of text of [`PIECE_BYTES`].
@@ -75,7 +86,13 @@ fn is_at_most(node: &Node, left: &mut usize) -> bool {
     }
 }
 
-fn respond((node, shown): (Option<Node>, Shown), conditions: &Conditions, style: &Style) -> Response {
+fn respond(
+    (node, shown): (Option<Node>, Shown),
+    conditions: &Conditions,
+    style: &Style,
+    notes: &mut Notes,
+) -> Response {
+    notes.start();
     let wants_tag = conditions.wants_tag || conditions.if_none_match.is_some();
     let etag = wants_tag.then(|| etag_of(node.as_ref()));
     if etag.is_some() && etag == conditions.if_none_match {
@@ -83,7 +100,9 @@ fn respond((node, shown): (Option<Node>, Shown), conditions: &Conditions, style:
         response.headers_mut().extend(etag_header(etag.as_deref()));
         return response;
     }
-    style.respond(StatusCode::OK, &shown, etag.as_deref())
+    let response = style.respond(StatusCode::OK, &shown, etag.as_deref());
+    notes.end(Step::Spell);
+    response
 }
 
 /// Whether rules are asked for the last time in a request, which then counts.
@@ -99,17 +118,24 @@ pub(super) fn judge(
     published: &Published,
     asked: &Asked,
     wanted: &Wanted,
-    verdict: Verdict,
+    (verdict, notes): (Verdict, &mut Notes),
 ) -> Result<(), Refused> {
     let (tree, door) = (&published.tree, published.door());
     let at = &asked.target.path;
     // Keys alone are judged as everything: they say what is there.
     let query = if wanted.shallow { &Query::EVERYTHING } else { &wanted.query };
-    let watched = door.seen_by(Some(&**database.rule_watch()));
+    let explaining = notes.explaining(database.rule_watch());
+    let watched = match &explaining {
+        Some(explaining) => door.seen_by(Some(explaining)),
+        None => door.seen_by(Some(&**database.rule_watch())),
+    };
+    notes.start();
     let judged = match verdict {
         Verdict::Last => watched.read(&asked.identity, now_ms(), tree, at, query),
         Verdict::First => watched.read_again(&asked.identity, now_ms(), tree, at, query),
     };
+    notes.end(Step::Rules);
+    notes.judged(explaining.as_ref(), door, at, wanted.is_ordered.then_some(&wanted.query));
     judged.map_err(|denied| {
         database.meters().denied_reads.add(1);
         Refused::denied(&denied)
@@ -128,18 +154,28 @@ pub(super) fn judge(
 }
 
 /// What of a place is wanted: as a node of its own, and as it is shown.
-fn look(tree: &Snapshot, at: &Path, wanted: &Wanted) -> (Option<Node>, Shown) {
+fn look(tree: &Snapshot, at: &Path, wanted: &Wanted, notes: &mut Notes) -> (Option<Node>, Shown) {
+    notes.start();
+    let found = find(tree, at, wanted, notes);
+    notes.end(Step::Find);
+    found
+}
+
+fn find(tree: &Snapshot, at: &Path, wanted: &Wanted, notes: &mut Notes) -> (Option<Node>, Shown) {
     let node = tree.get(at);
+    let has_children = node.is_some_and(|node| node.value().is_none());
     if !wanted.shallow && !wanted.is_ordered {
+        notes.returned = node.map_or(0, |node| if has_children { node.children().len() } else { 1 });
         return (node.cloned(), Shown::Node(node.cloned()));
     }
-    let has_children = node.is_some_and(|node| node.value().is_none());
     if wanted.shallow && !has_children {
+        notes.returned = usize::from(node.is_some());
         return (node.cloned(), Shown::Node(node.cloned()));
     }
     let query = &wanted.query;
     let index = query.index_for(node).map(|by| Index::build(by, node));
     let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
+    (notes.sorted, notes.returned) = (index.as_ref().map_or(0, Index::len), view.len());
     if wanted.shallow {
         let keys = view.iter().map(|(key, _)| key.clone()).collect();
         return (node.cloned(), Shown::Keys(keys));

@@ -2,6 +2,7 @@
 
 use super::event_id::EventIds;
 use super::events::{AUTH_REVOKED, CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, append_news, with_id};
+use super::explain::Notes;
 use super::keys::KeysTold;
 use super::on_close::{Leaving, on_close_of};
 use super::query::wanted_of;
@@ -73,7 +74,8 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     }
     // When the stream begins to listen, rules are asked once more.
     let judged = (&*server.databases, &database);
-    read::judge(judged, &database.published(), &asked, &wanted, read::Verdict::First)?;
+    let notes = &mut Notes::default();
+    read::judge(judged, &database.published(), &asked, &wanted, (read::Verdict::First, notes))?;
     let is_query = !wanted.query.is_everything();
     let keys = wanted.shallow.then(KeysTold::default);
     let ids = EventIds::asked(server, &database, &asked, wanted.shallow)?;
