@@ -116,8 +116,11 @@ async fn pass(stream: TcpStream, open: SendRequest<axum::body::Bytes>) -> Result
     let mut body = vec![0; of("content-length").map_or(Ok(0), str::parse)?];
     stream.read_exact(&mut body).await?;
     let mut open = open.ready().await?;
-    let (response, mut sending) = open.send_request(request.body(())?, false)?;
-    sending.send_data(body.into(), true)?;
+    let (response, mut sending) = open.send_request(request.body(())?, body.is_empty())?;
+    if !body.is_empty() {
+        // Whoever is answered before cannot send it any more; what else goes wrong is seen in the answer.
+        drop(sending.send_data(body.into(), true));
+    }
     let (head, mut body) = response.await?.into_parts();
     let mut text = format!("HTTP/1.0 {}\r\n", head.status).into_bytes();
     for (name, value) in &head.headers {

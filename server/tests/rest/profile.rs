@@ -65,7 +65,7 @@ fn who_looks_on_is_told_every_operation_as_the_official_profiler_reads_it() {
     for (mut ask, status, text) in [
         (ask("GET", "/.settings/profile.json"), 401, "Permission denied"),
         (ask("GET", "/.settings/profile.json").by_owner(), 400, "profile is a stream: GET with Accept: text"),
-        (ask("PUT", "/.settings/profile.json").by_owner(), 400, "profile is a stream"),
+        (ask("PUT", "/.settings/profile.json").by_owner(), 405, "profile is a stream"),
     ] {
         ask.body = None;
         let (found, body) = told(&server, &ask);
@@ -77,6 +77,11 @@ fn who_looks_on_is_told_every_operation_as_the_official_profiler_reads_it() {
     assert_eq!(told(&server, &put).0, 200);
     assert_eq!(told(&server, &ask("GET", "/heard/n.json")).1, "\"twelve bytes\"");
     assert_eq!(told(&server, &ask("GET", "/heard/none.json")).1, "null");
+    // Longer than what is handed over as a whole.
+    let large = ask("PUT", "/heard/large.json").with_body(&json!("x".repeat(300_000)));
+    assert_eq!(told(&server, &large).0, 200);
+    assert_eq!(told(&server, &ask("GET", "/heard/large.json")).1.len(), 300_002);
+    assert_eq!(told(&server, &ask("DELETE", "/heard/large.json")).0, 200);
     assert_eq!(told(&server, &ask("PATCH", "/heard.json").with_body(&json!({"x": 1}))).0, 200);
     let mut once = ask("PUT", "/heard/once.json").with_body(&json!(1));
     once.headers.push(("if-match".into(), "null_etag".into()));
@@ -100,6 +105,7 @@ fn who_looks_on_is_told_every_operation_as_the_official_profiler_reads_it() {
         json!({"name": "rest-write", "path": here, "bytes": 20, "allowed": true}),
         json!({"name": "rest-read", "path": ["heard", "n"], "bytes": 14, "allowed": true}),
         json!({"name": "rest-read", "path": ["heard", "none"], "bytes": 0, "allowed": true}),
+        json!({"name": "rest-read", "path": ["heard", "large"], "bytes": 300_002, "allowed": true}),
         json!({"name": "rest-update", "path": here, "bytes": 7, "allowed": true}),
         json!({"name": "rest-transaction", "path": ["heard", "once"], "bytes": 1, "allowed": true}),
         json!({"name": "rest-read", "path": ["secret"], "bytes": 0, "allowed": false}),

@@ -314,7 +314,7 @@ fn query_of(asked: &Asked) -> Result<Map<String, Value>, Refused> {
 }
 
 /// How long the body of an answer is, in bytes.
-fn length_of(response: &Response) -> u64 {
+pub(super) fn length_of(response: &Response) -> u64 {
     let said = response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     said.or_else(|| response.body().size_hint().exact()).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! The stream of what is done in a database (rest reference 8.4), and what requests tell of themselves there.
 
 use super::events::{AUTH_REVOKED, KEEP_ALIVE};
+use super::explain::length_of;
 use super::query::wanted_of;
 use super::refused::Refused;
 use super::write::Method;
@@ -9,7 +10,7 @@ use crate::auth::Expiry;
 use crate::database::Database;
 use crate::profile::{Operation, Record, Watching};
 use crate::sessions::Stay;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -111,7 +112,7 @@ impl Request {
     /// Tells what became of it: what was done, and what rules have denied. What makes no sense is nothing that was done.
     pub(super) fn tell(&self, database: &Database, asked: &Asked, outcome: &Result<Response, Refused>) {
         let (is_allowed, answered) = match outcome {
-            Ok(response) => (true, response.body().size_hint().exact().unwrap_or_default()),
+            Ok(response) => (true, length_of(response)),
             Err(refused) if refused.status == StatusCode::UNAUTHORIZED => (false, 0),
             Err(_) => return,
         };

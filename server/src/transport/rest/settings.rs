@@ -119,9 +119,11 @@ pub(super) async fn answer(
         return rules::answer(server, method, asked, body).await;
     }
     if name == PROFILE {
+        const TEXT: &str = "profile is a stream: GET with Accept: text/event-stream";
         return match (method.as_str(), stream::is_asked_for(&asked.headers)) {
             ("GET", true) => profile::open(server, asked).await,
-            (_, true | false) => Err(Refused::bad("profile is a stream: GET with Accept: text/event-stream")),
+            ("GET" | "HEAD", _) => Err(Refused::bad(TEXT)),
+            (_, true | false) => Err(Refused::method("GET, OPTIONS", TEXT)),
         };
     }
     let absent = ABSENT.iter().find(|(absent, _)| *absent == name);
