@@ -99,10 +99,22 @@ fn the_server_starts() {
 #[test]
 fn windows_move() {
     let rows = rows(&["query", "--children", "10,300", "--writes", "5"]);
-    assert_eq!(column(&rows, "children"), [10, 10, 10, 300, 300, 300]);
-    assert_eq!(column(&rows, "moves"), [5; 6]);
+    assert_eq!(column(&rows, "children"), [10, 10, 10, 10, 300, 300, 300, 300]);
+    assert_eq!(column(&rows, "moves"), [5; 8]);
     let answered: Vec<_> = rows.iter().map(|row| row["first_answer_ms"].is_number()).collect();
-    assert_eq!(answered, [false, true, true, false, true, true]);
+    assert_eq!(answered, [false, true, true, true, false, true, true, true]);
+}
+
+#[test]
+fn all_come_back() {
+    let data = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("reconnects");
+    let data = data.to_str().unwrap();
+    let rows = rows(&["reconnects", "--data", data, "--connections", "20", "--messages", "2"]);
+    assert_eq!(
+        (column(&rows, "connections"), column(&rows, "not_served")),
+        (vec![json!(20); 2], vec![json!(0); 2])
+    );
+    assert!(rows.iter().all(|row| row["others_p99_ms"].is_number()), "{rows:?}");
 }
 
 #[test]
@@ -123,8 +135,10 @@ fn others_are_watched_while_somebody_does_its_worst() {
 
 #[test]
 fn http_is_answered() {
-    let rows = rows(&["rest", "--connections", "2", "--duration-ms", "50"]);
-    assert_eq!(column(&rows, "request"), [json!("PUT"), json!("GET")]);
+    let small = ["--connections", "2", "--streams", "2", "--duration-ms", "50", "--rounds", "1"];
+    let rows = rows(&[&["rest"], &small[..]].concat());
+    assert_eq!(column(&rows, "request"), ["PUT", "PUT", "GET", "GET", "stream", "stream"]);
+    assert_eq!(column(&rows, "who"), ["hearth", "axum"].repeat(3));
     assert!(rows.iter().all(|row| 0 < row["answered"].as_u64().unwrap()), "{rows:?}");
 }
 
