@@ -3,6 +3,7 @@
 //! Why `schedstat` first: `stat` counts in ticks of 10 ms, which is more than many of the things measured here take.
 
 use crate::trouble::Trouble;
+use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
 use std::collections::BTreeMap;
 use std::fs;
@@ -49,9 +50,11 @@ impl Process {
     fn read_cpu(self) -> io::Result<CpuTime> {
         let mut cpu = CpuTime::default();
         for task in fs::read_dir(format!("/proc/{}/task", self.id))? {
-            let task = task?.path();
-            let Ok(name) = fs::read_to_string(task.join("comm")) else { continue }; // It has just ended.
-            *cpu.0.entry(name.trim_end().to_owned()).or_default() += time_of_task(&task)?;
+            match name_and_time_of_task(&task?.path()) {
+                Ok((name, time)) => *cpu.0.entry(name).or_default() += time,
+                Err(error) if has_ended(&error) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(cpu)
     }
@@ -86,6 +89,16 @@ impl Process {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id)).map_err(figures)?;
         bytes_in(&status, name).ok_or_else(|| figures(unexpected(missing)))
     }
+}
+
+fn name_and_time_of_task(task: &Path) -> io::Result<(String, Duration)> {
+    let name = fs::read_to_string(task.join("comm"))?;
+    Ok((name.trim_end().to_owned(), time_of_task(task)?))
+}
+
+/// A thread may end between any two steps of reading about it: its files are gone, or those opened in time say that it is.
+fn has_ended(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
 
 fn time_of_task(task: &Path) -> io::Result<Duration> {
@@ -148,5 +161,20 @@ mod tests {
         std::thread::sleep(Duration::from_millis(1));
         assert!(Duration::ZERO < own.cpu().unwrap().since(&before).total());
         assert!(0 < own.resident_bytes().unwrap());
+    }
+    #[test]
+    fn threads_that_end_while_they_are_looked_at_are_no_trouble() {
+        let own = Process { id: std::process::id() };
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::thread::spawn(|| {}).join().unwrap();
+                }
+            });
+            let read: Result<Vec<_>, _> = (0..2_000).map(|_| own.cpu()).collect();
+            is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(read.is_ok(), "{read:?}");
+        });
     }
 }
