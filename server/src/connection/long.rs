@@ -22,7 +22,6 @@ pub(crate) struct Long {
     count: Option<usize>,
     parts: Parts,
     /// Behind what else holds its nodes, so that it lets go of them last.
-    #[expect(dead_code, reason = "it is held to be dropped")]
     kept: Kept,
 }
 
@@ -51,7 +50,9 @@ impl Long {
         while self.parts.lacks_text() {
             unhurried(|| self.parts.fill());
         }
-        self.parts.next_part().map(Utf8Bytes::from)
+        let part = self.parts.next_part()?;
+        self.kept.told(part.len());
+        Some(part.into())
     }
 
     /// The next text of the message where there are no frames, of about so many bytes; whether there is more. It ends between
@@ -59,8 +60,16 @@ impl Long {
     pub(crate) fn next_text(&mut self, bytes: usize, take: impl FnOnce(&str)) -> bool {
         let mut text = Vec::with_capacity(bytes);
         let is_longer = unhurried(|| self.parts.message().append_to(&mut text, bytes));
+        self.kept.told(text.len());
         take(std::str::from_utf8(&text).expect("JSON is UTF-8"));
         is_longer
+    }
+}
+
+impl Kept {
+    /// Counts so many bytes that its client is told.
+    fn told(&self, bytes: usize) {
+        self.database.meters().bytes_out.add(bytes as u64);
     }
 }
 

@@ -29,7 +29,7 @@ impl<S> Metered<S> {
 
     /// Counts whoever is at the other end.
     pub(crate) fn enter(&self, transport: Transport) -> Present {
-        self.meters.enter(transport)
+        self.meters.enter(transport, None)
     }
 }
 

@@ -73,6 +73,12 @@ pub(crate) struct DatabaseMeters {
     pub(crate) cut: Count,
     /// Sessions that were closed because they took something long too slowly.
     pub(crate) slow: Count,
+    /// Sessions and event streams, by transport.
+    by_transport: [Crowd; Transport::ALL.len()],
+    /// What clients have said: messages, and bodies of requests that write, as they are read.
+    pub(crate) bytes_in: Count,
+    /// What they were told: messages, events, and the bodies of answers before they are compressed.
+    pub(crate) bytes_out: Count,
 }
 
 /// How somebody is connected.
@@ -106,6 +112,8 @@ struct Crowd {
 #[derive(Debug)]
 pub(crate) struct Present {
     meters: Arc<Meters>,
+    /// Of the database that it is for, if it is for one.
+    database: Option<Arc<DatabaseMeters>>,
     transport: Transport,
 }
 
@@ -132,6 +140,8 @@ impl Default for Meters {
 
 impl Transport {
     const ALL: [Self; 4] = [Self::Http, Self::WebSocket, Self::LongPoll, Self::Stream];
+    /// Those that are for one database.
+    const OF_DATABASE: [Self; 3] = [Self::WebSocket, Self::LongPoll, Self::Stream];
 
     const fn word(self) -> &'static str {
         match self {
@@ -154,12 +164,18 @@ impl Count {
 }
 
 impl Meters {
-    /// Somebody comes.
-    pub(crate) fn enter(self: &Arc<Self>, transport: Transport) -> Present {
-        let crowd = self.crowd(transport);
-        crowd.now.fetch_add(1, Ordering::Relaxed);
-        crowd.total.add(1);
-        Present { meters: self.clone(), transport }
+    /// Somebody comes, for a database if that is known.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        transport: Transport,
+        database: Option<&Arc<DatabaseMeters>>,
+    ) -> Present {
+        let present = Present { meters: self.clone(), database: database.cloned(), transport };
+        for crowd in present.crowds() {
+            crowd.now.fetch_add(1, Ordering::Relaxed);
+            crowd.total.add(1);
+        }
+        present
     }
 
     /// Those of a database, made when they are first asked for.
@@ -198,10 +214,24 @@ impl DatabaseMeters {
     pub(crate) fn set_listeners(&self, now: usize) {
         self.listeners_now.store(now as u64, Ordering::Relaxed);
     }
+
+    const fn crowd(&self, transport: Transport) -> &Crowd {
+        &self.by_transport[transport as usize]
+    }
+}
+
+impl Present {
+    /// Where it is counted.
+    fn crowds(&self) -> impl Iterator<Item = &Crowd> {
+        let of_database = self.database.iter().map(|database| database.crowd(self.transport));
+        [self.meters.crowd(self.transport)].into_iter().chain(of_database)
+    }
 }
 
 impl Drop for Present {
     fn drop(&mut self) {
-        self.meters.crowd(self.transport).now.fetch_sub(1, Ordering::Relaxed);
+        for crowd in self.crowds() {
+            crowd.now.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! All that is counted, put together when somebody asks.
 
 use super::histogram::Histogram;
-use super::text::{Exposition, Kind};
-use super::{Count, DatabaseMeters, METHODS, Meters, Transport};
+use super::text::{Exposition, Family, Kind};
+use super::{Count, Crowd, DatabaseMeters, METHODS, Meters, Transport};
 use crate::database::{Database, Databases};
 use crate::transport::Coming;
 use std::sync::atomic::Ordering;
@@ -30,6 +30,10 @@ struct Row {
     resyncs: u64,
     cut: u64,
     slow: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    /// How many are there now and there were, in the order of [`Transport::OF_DATABASE`].
+    sessions: [(u64, u64); Transport::OF_DATABASE.len()],
 }
 
 /// The text for a collector. O(databases).
@@ -147,7 +151,7 @@ fn of_limits(text: &mut Exposition, databases: &Databases) {
 
 fn of_databases(text: &mut Exposition, rows: &[Row]) {
     use Kind::{Counter, Gauge};
-    let families: [(_, _, _, Measured); 11] = [
+    let families: [(_, _, _, Measured); 13] = [
         ("hearth_commits_total", Counter, "Commits since the start.", |row| row.commits),
         ("hearth_listeners", Gauge, "Standing queries now, event streams among them.", |row| row.listeners),
         ("hearth_denied_reads_total", Counter, "Reads and listens that the rules denied.", |row| {
@@ -181,11 +185,36 @@ fn of_databases(text: &mut Exposition, rows: &[Row]) {
             "Connections closed because they took something long too slowly.",
             |row| row.slow,
         ),
+        (
+            "hearth_payload_received_bytes_total",
+            Counter,
+            "Bytes of messages of sessions and of bodies of requests that write.",
+            |row| row.bytes_in,
+        ),
+        (
+            "hearth_payload_sent_bytes_total",
+            Counter,
+            "Bytes of messages to sessions, of events, and of bodies of answers before they are compressed.",
+            |row| row.bytes_out,
+        ),
     ];
     for (name, kind, help, measured) in families {
         let mut family = text.family(name, kind, help);
         for row in rows {
             family.sample(&[("namespace", &row.name)], measured(row));
+        }
+    }
+    let help = "Sessions and event streams now, by transport.";
+    of_sessions(text.family("hearth_sessions", Gauge, help), rows, |(now, _)| now);
+    let help = "Sessions and event streams since the start, by transport.";
+    of_sessions(text.family("hearth_sessions_total", Counter, help), rows, |(_, total)| total);
+}
+
+fn of_sessions(mut family: Family<'_>, rows: &[Row], measured: fn((u64, u64)) -> u64) {
+    for row in rows {
+        for (transport, sessions) in Transport::OF_DATABASE.into_iter().zip(row.sessions) {
+            let labels = [("namespace", &*row.name), ("transport", transport.word())];
+            family.sample(&labels, measured(sessions));
         }
     }
 }
@@ -220,8 +249,15 @@ fn row(database: &Database) -> Row {
         resyncs,
         cut,
         slow,
+        by_transport: _,
+        bytes_in,
+        bytes_out,
     } = &**meters;
     let get = Count::get;
+    let sessions = |transport| {
+        let Crowd { now, total } = meters.crowd(transport);
+        (now.load(Ordering::Relaxed), total.get())
+    };
     Row {
         name: database.name().into(),
         commits: database.published().revision.get().saturating_sub(commits_before.load(Ordering::Relaxed)),
@@ -235,6 +271,9 @@ fn row(database: &Database) -> Row {
         resyncs: get(resyncs),
         cut: get(cut),
         slow: get(slow),
+        bytes_in: get(bytes_in),
+        bytes_out: get(bytes_out),
+        sessions: Transport::OF_DATABASE.map(sessions),
     }
 }
 
@@ -251,6 +290,11 @@ impl Row {
         self.resyncs += other.resyncs;
         self.cut += other.cut;
         self.slow += other.slow;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        for (own, (now, total)) in self.sessions.iter_mut().zip(other.sessions) {
+            *own = (own.0 + now, own.1 + total);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::auth::Expiry;
 use crate::clock::now_ms;
 use crate::connection::{Connection, Next, Told};
 use crate::database::{Database, Stopped};
-use crate::meters::Meters;
+use crate::meters::{Meters, Present, Transport};
 use crate::random::session_name;
 use crate::sessions::{Entry, Stay};
 use crate::threads::{Inbox, SessionMessage, Taking, outbox};
@@ -128,8 +128,25 @@ impl Session {
         self.connection.has_room()
     }
 
+    /// Counts it while it is carried like that.
+    pub(super) fn enter(&self, transport: Transport) -> Present {
+        self.meters().enter(transport, Some(self.database.meters()))
+    }
+
+    /// Counts so many bytes of messages that its client is told; what is long counts itself.
+    pub(super) fn told(&self, bytes: usize) {
+        if 0 < bytes {
+            self.database.meters().bytes_out.add(bytes as u64);
+        }
+    }
+
     /// Takes a message of the client.
     pub(super) async fn receive(&mut self, message: Assembled<'_>) -> Result<Next, Stopped> {
+        let bytes = match &message {
+            Assembled::Message(text) => text.len(),
+            Assembled::TooBig { bytes, .. } => *bytes,
+        };
+        self.database.meters().bytes_in.add(bytes as u64);
         let next = self.connection.receive(message).await?;
         self.alarm.follow(self.connection.expiry());
         Ok(next)

@@ -186,7 +186,7 @@ pub(super) async fn carry(
     mut session: Box<Session>,
     mut leash: Leash,
 ) -> Result<(), ServeError> {
-    let _present = session.meters().enter(Transport::WebSocket);
+    let _present = session.enter(Transport::WebSocket);
     let Carrier { socket, pulse, ping } = &mut *carrier;
     let mut goodbye = None;
     let served = {
@@ -392,13 +392,18 @@ async fn run(socket: &mut Socket, session: &mut Session, ping: Duration) -> Resu
 
 /// Sends what there is, in one flush.
 async fn send_all(socket: &mut Socket, session: &mut Session) -> Result<(), ServeError> {
+    let mut bytes = 0;
     while let Some(told) = session.next_outgoing() {
         match told {
-            Told::Text(text) => feed(socket, text).await?,
+            Told::Text(text) => {
+                bytes += text.len();
+                feed(socket, text).await?;
+            }
             // In a box, since every connection would have room for it.
             Told::Long(long) => Box::pin(feed_long(socket, session, long)).await?,
         }
     }
+    session.told(bytes);
     socket.flush().await?;
     Ok(())
 }

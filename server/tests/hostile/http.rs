@@ -63,6 +63,12 @@ impl Http {
         String::from_utf8(taken).unwrap()
     }
 
+    /// The next byte; nothing, if the connection is closed.
+    pub(crate) fn read_byte(&mut self) -> Option<u8> {
+        let mut byte = [0];
+        (self.stream.read(&mut byte).unwrap() != 0).then_some(byte[0])
+    }
+
     /// Takes whatever comes up to this text, in large pieces; what stands behind it in the last one is gone, too. Nothing,
     /// if the connection is closed before.
     pub(crate) fn take_past(&mut self, text: &str) -> Option<()> {

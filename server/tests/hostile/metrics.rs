@@ -1,8 +1,12 @@
 //! What the server counts, and whom it tells.
 
 use crate::http::Http;
+use crate::named::many;
 use crate::peer::Peer;
+use crate::polling;
 use crate::server::{Running, command, file};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
 use std::collections::BTreeMap;
 use std::process::Stdio;
 
@@ -100,6 +104,10 @@ fn what_happens_is_counted() {
         ("-", r#"hearth_connections{transport="websocket"}"#, 1.0),
         ("-", r#"hearth_connections{transport="event_stream"}"#, 1.0),
         ("-", r#"hearth_connections_total{transport="websocket"}"#, 1.0),
+        ("-", r#"hearth_sessions{namespace="hostile",transport="websocket"}"#, 1.0),
+        ("-", r#"hearth_sessions{namespace="hostile",transport="event_stream"}"#, 1.0),
+        ("-", r#"hearth_sessions{namespace="hostile",transport="long_polling"}"#, 0.0),
+        ("-", r#"hearth_sessions_total{namespace="hostile",transport="event_stream"}"#, 1.0),
     ] {
         assert_eq!(grown(name), expected, "{report} {name}");
     }
@@ -115,8 +123,97 @@ fn what_happens_is_counted() {
     drop(peer);
     drop(stream);
     // Who has gone is not counted any more.
-    while 0.0 < read(&metrics(&mut http, "").1)[r#"hearth_listeners{namespace="hostile"}"#] {
-        std::thread::yield_now();
+    for name in [
+        r#"hearth_listeners{namespace="hostile"}"#,
+        r#"hearth_sessions{namespace="hostile",transport="websocket"}"#,
+        r#"hearth_sessions{namespace="hostile",transport="event_stream"}"#,
+    ] {
+        while 0.0 < metric(&mut http, name) {
+            std::thread::yield_now();
+        }
+    }
+    assert_eq!(metric(&mut http, r#"hearth_sessions_total{namespace="hostile",transport="websocket"}"#), 1.0);
+}
+
+/// Exchanges something with the server; how many bytes of messages and bodies went there and came back.
+type Exchange = fn(&str) -> (usize, usize);
+
+#[test]
+fn what_clients_say_and_are_told_is_counted_for_their_database() {
+    let server = Running::start();
+    let mut http = Http::connect(&server.address);
+    let exchanges: [(&str, Exchange); 10] = [
+        ("a write", |address| {
+            let (_, told) = Http::connect(address).ask("PUT /a.json?ns=hostile", "[1, 2, 3]");
+            (9, told.len())
+        }),
+        ("a write that is told nothing", |address| {
+            Http::connect(address).ask("PUT /many.json?ns=hostile&print=silent", &many());
+            (many().len(), 0)
+        }),
+        ("a read", |address| (0, Http::connect(address).ask("GET /a.json?ns=hostile", "").1.len())),
+        ("a long read", |address| {
+            let (status, told) = Http::connect(address).ask("GET /many.json?ns=hostile", "");
+            assert_eq!((status, told.len()), (200, many().len()));
+            (0, told.len())
+        }),
+        ("a read that is compressed", |address| {
+            let mut http = Http::connect(address);
+            http.send("GET /many.json?ns=hostile", "Accept-Encoding: gzip\r\nConnection: close\r\n");
+            while http.read_byte().is_some() {}
+            (0, many().len())
+        }),
+        ("a look at what would be told", |address| {
+            let mut http = Http::connect(address);
+            http.send("HEAD /a.json?ns=hostile", "Connection: close\r\n");
+            while http.read_byte().is_some() {}
+            (0, 0)
+        }),
+        ("another database", |address| {
+            Http::connect(address).ask("PUT /a.json?ns=other", "[1, 2, 3]");
+            (0, 0)
+        }),
+        ("an event stream", |address| {
+            let mut http = Http::connect(address);
+            http.send("GET /a.json?ns=hostile", "Accept: text/event-stream\r\n");
+            http.read_until("event: put\n").unwrap();
+            let rest = http.read_until("\n\n").unwrap();
+            (0, "event: put\n".len() + rest.len())
+        }),
+        ("messages", |address| {
+            let mut peer = Peer::connect(address);
+            peer.ask(r#""a":"p","b":{"p":"/b","d":"é"}"#);
+            peer.ask(r#""a":"q","b":{"p":"/b","h":""}"#);
+            // More than a mebibyte, as it is taken.
+            assert!(many().len() < peer.ask(r#""a":"g","b":{"p":"/many","q":{}}"#).len());
+            (peer.said, peer.told)
+        }),
+        ("messages by long polling", |address| {
+            let mut http = Http::connect(address);
+            let (ticket, told) = polling::start_and_told(&mut http);
+            let said = [
+                r#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/b","d":2}}}"#,
+                r#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"/many","q":{}}}}"#,
+            ];
+            let first = polling::messages(&polling::say(&mut http, &ticket, 0, said[0])).len();
+            let long = URL_SAFE.encode(said[1]).replace('=', ".");
+            let target = format!("GET /.lp?{ticket}&ser=3&seg0=1&ts0=1&d0={long}");
+            http.send(&target, "Connection: close\r\n");
+            http.read_until(r#","d":{"k0":0,"#).unwrap();
+            while http.read_byte().is_some() {}
+            let frame = r#"{"t":"d","d":{"r":2,"b":{"s":"ok","d":}}}"#.len();
+            (said.concat().len(), told.len() + first + frame + many().len())
+        }),
+    ];
+    let count = |http: &mut Http| {
+        ["received", "sent"]
+            .map(|way| metric(http, &format!("hearth_payload_{way}_bytes_total{{namespace=\"hostile\"}}")))
+    };
+    for (what, exchange) in exchanges {
+        let before = count(&mut http);
+        let (said, told) = exchange(&server.address);
+        let after = count(&mut http);
+        assert_eq!([0, 1].map(|way| after[way] - before[way]), [said as f64, told as f64], "{what}");
     }
 }
 

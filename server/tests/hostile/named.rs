@@ -37,7 +37,7 @@ fn each_answer_says_what_its_request_is_called() {
 }
 
 /// Numbers enough that no machine spells them within a millisecond.
-fn many() -> String {
+pub(crate) fn many() -> String {
     let members: Vec<_> = (0..200_000).map(|number| format!("\"k{number}\":{number}")).collect();
     format!("{{{}}}", members.join(","))
 }

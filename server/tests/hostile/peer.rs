@@ -12,6 +12,9 @@ pub(crate) struct Peer {
     requests: usize,
     /// How the server has closed the connection, if it has said anything.
     goodbye: Option<(u16, String)>,
+    /// How many bytes of messages went to the server and came from it.
+    pub(crate) said: usize,
+    pub(crate) told: usize,
 }
 
 impl Peer {
@@ -37,13 +40,14 @@ impl Peer {
             head.push(byte[0]);
         }
         assert!(head.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&head));
-        let mut peer = Self { stream, requests: 0, goodbye: None };
+        let mut peer = Self { stream, requests: 0, goodbye: None, said: 0, told: 0 };
         assert!(peer.read().unwrap().starts_with(r#"{"t":"c","d":{"t":"h","#));
         peer
     }
 
     /// Sends one text.
     pub(crate) fn send(&mut self, text: &str) {
+        self.said += text.len();
         self.send_frame(0x1, text.as_bytes());
     }
 
@@ -111,8 +115,12 @@ impl Peer {
     /// The next text, without what says how many parts it has; nothing, if the connection is closed.
     pub(crate) fn read(&mut self) -> Option<String> {
         let first = self.read_part()?;
-        let Ok(parts) = first.parse::<usize>() else { return Some(first) };
-        (0..parts).map(|_| self.read_part()).collect()
+        let text = match first.parse::<usize>() {
+            Ok(parts) => (0..parts).map(|_| self.read_part()).collect::<Option<String>>()?,
+            Err(_) => first,
+        };
+        self.told += text.len();
+        Some(text)
     }
 
     /// The next text as it is sent: a count of parts, or one of them; nothing, if the connection is closed.

@@ -12,11 +12,23 @@ const START: &str = "GET /.lp?start=t&ser=1&cb=7&v=5&ns=hostile";
 
 /// Begins a session; the parameters by which it is asked for.
 pub(crate) fn start(http: &mut Http) -> String {
+    start_and_told(http).0
+}
+
+/// As [`start`], with the messages that are told then.
+pub(crate) fn start_and_told(http: &mut Http) -> (String, String) {
     let (status, script) = http.ask(START, "");
     assert_eq!(status, 200, "{script}");
     let call = script.lines().find_map(|line| line.strip_prefix(r#"pLPCommand("start","#)).unwrap();
     let (id, password) = call.trim_end_matches(");").split_once(',').unwrap();
-    format!("id={}&pw={}", id.trim_matches('"'), password.trim_matches('"'))
+    let ticket = format!("id={}&pw={}", id.trim_matches('"'), password.trim_matches('"'));
+    (ticket, messages(&script).to_owned())
+}
+
+/// The messages in a script, with the commas between them.
+pub(crate) fn messages(script: &str) -> &str {
+    let call = script.lines().find_map(|line| line.strip_prefix("pRTLPCB(")).unwrap();
+    call.split_once('[').unwrap().1.strip_suffix("]);").unwrap()
 }
 
 /// Says something, and gives what is told meanwhile. Nothing else may be under way.

@@ -111,7 +111,7 @@ pub(super) async fn live(
         drop(line.session.end(leash).await?);
         return Ok(());
     };
-    let present = line.session.meters().enter(Transport::LongPoll);
+    let present = line.session.enter(Transport::LongPoll);
     let ended = if line.start(&callback, &place, answer) {
         tokio::select! {
             ended = line.carry(&mut calls) => ended?,
@@ -304,6 +304,9 @@ impl Line {
         while let Some(told) = self.session.next_outgoing() {
             let taking = matches!(told, Told::Long(_)).then(|| self.session.taking());
             let is_long = taking.is_some();
+            if let Told::Text(text) = &told {
+                self.session.told(text.len());
+            }
             messages.push((told, taking));
             if is_long {
                 break;

@@ -8,6 +8,7 @@ use super::apart;
 use super::refused::Refused;
 use super::write::{Plan, Told, nodes_max, place_of};
 use super::write_size::WriteSize;
+use crate::meters::DatabaseMeters;
 use crate::transport::{BodyShare, NoRoom};
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_LENGTH;
@@ -17,6 +18,7 @@ use hearth_tree::{
     Assignment, DEPTH_MAX, Key, NODE_BYTES, Path, Problem, ReadError, ReadOptions, Target, UpdatePieces,
     ValuePieces, Write, weight_of_nodes,
 };
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
@@ -48,6 +50,8 @@ pub(super) struct Arriving {
     next: Option<Bytes>,
     /// Of the room for bodies; an admin's need none.
     share: Option<BodyShare>,
+    /// Where it is counted.
+    meters: Option<Arc<DatabaseMeters>>,
 }
 
 impl Arriving {
@@ -65,10 +69,16 @@ impl Arriving {
             enough: PART_BYTES,
             next: None,
             share: None,
+            meters: None,
         })
     }
 
-    /// Counts what comes.
+    /// Counts what comes for a database.
+    pub(super) fn counted_by(self, meters: Arc<DatabaseMeters>) -> Self {
+        Self { meters: Some(meters), ..self }
+    }
+
+    /// Takes room for what comes.
     pub(super) fn within(self, share: BodyShare) -> Self {
         Self { share: Some(share), ..self }
     }
@@ -120,6 +130,9 @@ impl Arriving {
 
     fn count(&mut self, bytes: usize) {
         self.bytes += bytes;
+        if let Some(meters) = &self.meters {
+            meters.bytes_in.add(bytes as u64);
+        }
         if self.enough <= self.bytes {
             (self.until, self.enough) = (Instant::now() + PART, self.bytes + PART_BYTES);
         }

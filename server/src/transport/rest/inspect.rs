@@ -60,7 +60,7 @@ pub(super) async fn answer(
     asked.conditions.refuse(false, false, "coverage")?;
     let form = if parts.uri.path().ends_with(".json") { Form::Json } else { Form::Page };
     let wanted = wanted_of(&parts.method, asked)?;
-    let database = server.databases.find(&asked.namespace).await?;
+    let database = asked.database(server).await?;
     let study = database.study().ok_or_else(|| {
         Refused::new(
             StatusCode::NOT_FOUND,

@@ -6,6 +6,7 @@ mod answer;
 mod changes;
 mod conditions;
 mod cors;
+mod counted;
 mod encoding;
 mod event_id;
 mod events;
@@ -38,7 +39,7 @@ pub(super) use stream::is_event_stream;
 use super::Server;
 use super::peer::Peer;
 use crate::auth::Gate;
-use crate::database::{Database, Stopped};
+use crate::database::{Database, FindError, Stopped};
 use crate::limits::Who;
 use answer::Style;
 use axum::extract::Request;
@@ -47,6 +48,7 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use conditions::Conditions;
+use counted::counted;
 use encoding::Coding;
 use hearth_engine::Identity;
 use hearth_tree::{Excerpt, Target};
@@ -55,6 +57,7 @@ use identity::Asking;
 use params::Params;
 use place::Place;
 use refused::Refused;
+use std::sync::OnceLock;
 
 /// Answers every request that has no route of its own.
 pub(super) async fn serve(server: &Server, mut request: Request) -> Response {
@@ -87,6 +90,8 @@ fn gate_of(extensions: &Extensions) -> &Gate {
 /// What a request asks, as far as all methods have it; of a place in the data unless it says otherwise.
 struct Asked<T = Target> {
     namespace: Addressed,
+    /// Its database, once that was looked for.
+    found: OnceLock<Database>,
     target: T,
     identity: Identity,
     /// Until when it is proved, in milliseconds.
@@ -135,15 +140,15 @@ async fn answer(server: &Server, request: Request) -> Result<Response, Refused> 
         None => read::answer(server, &asked).await,
         Some(method) => write::answer(server, method, &asked, body).await,
     };
-    if let Some(request) = watched
-        && let Ok(database) = server.databases.find(&asked.namespace).await
-    {
-        request.tell(&database, &asked, &outcome);
+    let Some(database) = asked.found.get() else { return outcome };
+    if let Some(request) = watched {
+        request.tell(database, &asked, &outcome);
     }
-    if outcome.is_ok() && method.is_some() {
+    let response = outcome?;
+    if method.is_some() {
         tell_of_change(&parts.method, &asked, || asked.target.path.to_string());
     }
-    outcome
+    Ok(if parts.method == Method::HEAD { response } else { counted(response, database.meters()) })
 }
 
 /// Tells who runs the server what an admin has changed, and from where. Nothing of the query, where credentials are.
@@ -177,6 +182,7 @@ impl<'p> Asked<&'p str> {
         let peer = Peer::of(&parts.extensions);
         Ok(Self {
             namespace,
+            found: OnceLock::new(),
             target,
             identity,
             expires_ms,
@@ -191,14 +197,34 @@ impl<'p> Asked<&'p str> {
 
     /// The same of what the path means.
     fn at<T>(self, target: T) -> Asked<T> {
-        let Self {
-            namespace, identity, expires_ms, explains, params, conditions, style, headers, peer, ..
-        } = self;
-        Asked { namespace, target, identity, expires_ms, explains, params, conditions, style, headers, peer }
+        let Self { namespace, found, target: _, identity, expires_ms, explains, params, .. } = self;
+        let Self { conditions, style, headers, peer, .. } = self;
+        Asked {
+            namespace,
+            found,
+            target,
+            identity,
+            expires_ms,
+            explains,
+            params,
+            conditions,
+            style,
+            headers,
+            peer,
+        }
     }
 }
 
 impl<T> Asked<T> {
+    /// The database that is asked, found once.
+    async fn database(&self, server: &Server) -> Result<&Database, FindError> {
+        if let Some(found) = self.found.get() {
+            return Ok(found);
+        }
+        let found = server.databases.find(&self.namespace).await?;
+        Ok(self.found.get_or_init(|| found))
+    }
+
     /// Who asks, for limits.
     fn who<'a>(&'a self, database: &'a Database) -> Who<'a> {
         self.peer.who(database, &self.identity)

@@ -36,7 +36,7 @@ struct Profile {
 
 /// Begins a stream for an admin.
 pub(super) async fn open(server: &Server, asked: &Asked<()>) -> Result<Response, Refused> {
-    let database = server.databases.find(&asked.namespace).await?;
+    let database = asked.database(server).await?;
     let watching = database.watch().ok_or_else(|| {
         Refused::new(StatusCode::SERVICE_UNAVAILABLE, "enough others look on at this database already")
     })?;

@@ -23,10 +23,10 @@ pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, R
 async fn run(server: &Server, asked: &Asked, notes: &mut Notes) -> Result<Response, Refused> {
     asked.conditions.refuse(asked.target.part == Part::Value, false, "this request")?;
     let wanted = wanted_of(&asked.params)?;
-    let database = server.databases.find(&asked.namespace).await?;
-    server.databases.limiter().read(&asked.who(&database), &asked.target.path)?;
+    let database = asked.database(server).await?;
+    server.databases.limiter().read(&asked.who(database), &asked.target.path)?;
     let published = database.published();
-    judge((&server.databases, &database), &published, asked, &wanted, (Verdict::Last, notes))?;
+    judge((&server.databases, database), &published, asked, &wanted, (Verdict::Last, notes))?;
     let (tree, at) = (published.tree.clone(), &asked.target.path);
     if asked.target.part == Part::Priority {
         let priority = tree.get(at).and_then(Node::priority);

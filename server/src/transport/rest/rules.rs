@@ -63,7 +63,7 @@ async fn read_rules(server: &Server, asked: &Asked<()>) -> Result<Response, Refu
         Some("strict") => true,
         Some(_) => return Err(Refused::bad("format must be strict")),
     };
-    let database = server.databases.find(&asked.namespace).await?;
+    let database = asked.database(server).await?;
     let published = database.published();
     let OwnRules { version, text: own, .. } = published.governing.own();
     let is_lost = published.governing.is_lost();
@@ -105,7 +105,7 @@ async fn store(server: &Server, asked: &Asked<()>, rules: Option<Arc<Ruleset>>) 
         refuse_risks(rules.as_deref())?;
     }
     let if_version = expected_version(asked)?;
-    let database = server.databases.find(&asked.namespace).await?;
+    let database = asked.database(server).await?;
     if is_dry_run {
         let found = database.published().governing.own().version;
         return match if_version {

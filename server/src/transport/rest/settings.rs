@@ -139,7 +139,7 @@ pub(super) async fn answer(
     match (method.as_str(), named) {
         ("GET" | "HEAD", None) => Ok(said(asked, &Value::Null)),
         ("GET" | "HEAD", Some(named)) => {
-            let database = server.databases.find(&asked.namespace).await?;
+            let database = asked.database(server).await?;
             Ok(said(asked, &named.shown(database.published().governing.settings())))
         }
         ("PUT", Some(named)) => {
@@ -170,7 +170,7 @@ async fn set(
     named: Named,
     setting: Setting,
 ) -> Result<Response, Refused> {
-    let database = server.databases.find(&asked.namespace).await?;
+    let database = asked.database(server).await?;
     let exchange = Exchange {
         database: database.clone(),
         session: server.databases.new_session(),

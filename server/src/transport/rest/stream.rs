@@ -66,7 +66,7 @@ pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refu
     asked.conditions.refuse(false, false, "event streams")?;
     let wanted = wanted_of(&asked.params)?;
     let began = std::time::Instant::now();
-    let database = server.databases.find(&asked.namespace).await?;
+    let database = asked.database(server).await?.clone();
     server.databases.limiter().read(&asked.who(&database), &asked.target.path)?;
     let on_close = on_close_of(&asked)?;
     if let Some(write) = &on_close {
@@ -187,7 +187,7 @@ impl Stream {
             return self.database.tell(self.session, SessionMessage::Close).await;
         }
         self.database.tell(self.session, SessionMessage::Listen(LISTEN, Box::new(listen))).await?;
-        let present = self.database.meters_of_server().enter(Transport::Stream);
+        let present = self.database.meters_of_server().enter(Transport::Stream, Some(self.database.meters()));
         let served = self.run(&identity, begun, expiry).await;
         drop(present);
         self.database.profile(|| Record::new(Operation::Unlisten).at(&self.told.at));
@@ -282,6 +282,7 @@ impl Stream {
 
     /// Whether the client has taken it in time.
     async fn send(&mut self, text: Vec<u8>) -> bool {
+        self.database.meters().bytes_out.add(text.len() as u64);
         let sent = tokio::select! {
             sent = timeout(STALL, self.pieces.send(text.into())) => sent,
             () = self.stay.closing() => return false,

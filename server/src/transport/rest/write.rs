@@ -59,11 +59,11 @@ pub(super) async fn answer(
 ) -> Result<Response, Refused> {
     check(method, asked)?;
     let size = WriteSize::parse(asked)?;
-    let database = server.databases.find(&asked.namespace).await?;
+    let database = asked.database(server).await?;
     let limiter = server.databases.limiter();
     // What is refused anyway need not be received.
     let size = size.unwrap_or_else(|| WriteSize::by_default(database.published().governing.settings()));
-    limiter.forecast(&asked.who(&database), &asked.target.path)?;
+    limiter.forecast(&asked.who(database), &asked.target.path)?;
     let mut body_bytes = 0;
     // The room is held until the request is answered: its tree is there as long.
     let (plan, write, _held) = match method {
@@ -72,7 +72,8 @@ pub(super) async fn answer(
             (Plan { write: write.clone(), told: Told::Nothing }, write, None)
         }
         Method::Put | Method::Patch | Method::Post => {
-            let mut arriving = Arriving::new(&asked.headers, body, body_bytes_max(asked, size))?;
+            let arriving = Arriving::new(&asked.headers, body, body_bytes_max(asked, size))?;
+            let mut arriving = arriving.counted_by(database.meters().clone());
             if asked.identity != Identity::Admin {
                 arriving = arriving.within(server.databases.bodies().share(Coming::Body));
             }
@@ -117,7 +118,7 @@ pub(super) async fn answer(
         return Err(Refused::unproven(&CredentialError::Expired));
     }
     let is_short = body_bytes <= BODY_BYTES_QUICK;
-    if let Err(over) = limiter.write(&asked.who(&database), &write) {
+    if let Err(over) = limiter.write(&asked.who(database), &write) {
         database.let_go((write, plan));
         return Err(over.into());
     }
