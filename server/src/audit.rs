@@ -79,10 +79,16 @@ fn is_below(node: &Node, left: &mut usize) -> bool {
     *left != 0 && node.children().iter().all(|(_, child)| is_below(child, left))
 }
 
-/// On one line, whatever keys are in it.
+/// On one line, whatever keys are in it. Quotes stay as they are: what is told is to be copied.
 pub(crate) fn shown(at: &impl std::fmt::Display) -> String {
     let text = at.to_string();
-    let shown: String = text.chars().take(PATH_CHARS_MAX).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for ch in text.chars().take(PATH_CHARS_MAX) {
+        match ch {
+            '"' | '\'' => shown.push(ch),
+            _ => shown.extend(ch.escape_debug()),
+        }
+    }
     if text.chars().nth(PATH_CHARS_MAX).is_some() { shown + "…" } else { shown }
 }
 
@@ -110,6 +116,7 @@ mod tests {
         let long = format!("/{}", "a".repeat(300));
         for (path, expected) in [
             ("/a b/é", "/a b/é".to_owned()),
+            ("/\"it's\"", "/\"it's\"".into()),
             ("/a\u{85}b\u{202e}c", "/a\\u{85}b\\u{202e}c".into()),
             (&long, format!("/{}…", "a".repeat(199))),
         ] {

@@ -12,6 +12,7 @@ mod failure;
 mod long;
 mod news;
 mod spelled;
+mod timed;
 mod watched;
 mod window;
 
@@ -47,6 +48,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
+use timed::{Timed, Waited};
 use watched::{Watched, Writing};
 use window::Window;
 
@@ -103,15 +105,15 @@ pub(crate) struct Connection {
 enum Outgoing {
     Text(String),
     News(EnginePush),
-    /// What is there where a listen begins.
-    First(EnginePush),
+    /// What is there where a listen begins, and how long that was waited for.
+    First(EnginePush, Option<Box<Waited>>),
     Answer(RequestNumber, Outcome),
 }
 
 /// What an answer is made of.
 enum Outcome {
     Answer(Answer),
-    Data(Box<Reading>, Arc<Published>),
+    Data(Box<Reading>, Arc<Published>, Option<Box<Waited>>),
 }
 
 /// A request is large, and its place in the queue stays when it has gone: so only a pointer stands there.
@@ -134,6 +136,8 @@ struct Slot {
     number: RequestNumber,
     /// Of its request.
     size: Size,
+    /// Until it is answered; nothing, if it was refused at once.
+    timed: Option<Timed>,
     state: SlotState,
 }
 
@@ -198,6 +202,11 @@ impl Connection {
         self.queued.len() + self.slots.len() < REQUESTS_MAX && self.request_bytes < REQUEST_BYTES_MAX
     }
 
+    /// Whether any request waits for an answer.
+    pub(crate) fn waits(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
     /// Whether it can take more news before those that it has have gone out: a read holds on to a whole tree.
     pub(crate) const fn takes_more(&self) -> bool {
         self.reads_outgoing == 0
@@ -221,20 +230,35 @@ impl Connection {
                     Some(told) => told,
                     None => continue,
                 },
-                Outgoing::First(push) => match self.spell(push, true) {
-                    Some(told) => told,
-                    None => continue,
-                },
+                Outgoing::First(push, waited) => {
+                    let began = Instant::now();
+                    let told = self.spell(push, true);
+                    self.took(waited.map(|waited| waited.spelled_since(began)));
+                    match told {
+                        Some(told) => told,
+                        None => continue,
+                    }
+                }
                 Outgoing::Answer(number, Outcome::Answer(answer)) => {
                     Told::Text(Response { number, answer }.to_text().into())
                 }
-                Outgoing::Answer(number, Outcome::Data(reading, published)) => {
+                Outgoing::Answer(number, Outcome::Data(reading, published, waited)) => {
                     self.reads_outgoing -= 1;
+                    let began = Instant::now();
                     let is_heavy = is_heavy(published.tree.get(&reading.get.at));
                     let told = || self.answer_to_read(number, &reading, published);
-                    if is_heavy { unhurried(told) } else { told() }
+                    let told = if is_heavy { unhurried(told) } else { told() };
+                    self.took(waited.map(|waited| waited.spelled_since(began)));
+                    told
                 }
             });
+        }
+    }
+
+    /// A request was answered.
+    fn took(&self, waited: Option<Waited>) {
+        if waited.is_some_and(|waited| waited.tell(self.databases.slow(), &self.who())) {
+            self.database.meters_of_server().slow_answers.add(1);
         }
     }
 
@@ -394,8 +418,13 @@ impl Connection {
         self.share.shrink_to(self.share.bytes() - size.weight);
     }
 
-    /// Takes what the database has to say. It may be that nothing true can be said to the client any more.
-    pub(crate) async fn deliver(&mut self, delivery: Delivery) -> Result<Next, Stopped> {
+    /// Takes what the database has to say; the last answers in it are from that time. It may be that nothing true can be said
+    /// to the client any more.
+    pub(crate) async fn deliver(
+        &mut self,
+        delivery: Delivery,
+        answered: Option<Instant>,
+    ) -> Result<Next, Stopped> {
         // The reason before what comes of it.
         self.expire().await?;
         let mut items = delivery.items.into_iter().peekable();
@@ -404,7 +433,7 @@ impl Connection {
                 Item::Push(push) => {
                     let begins = matches!(items.peek(), Some(Item::Answer(EngineAnswer::Listen(_, Ok(_)))));
                     self.outgoing.push_back(if begins {
-                        Outgoing::First(push)
+                        Outgoing::First(push, None)
                     } else {
                         Outgoing::News(push)
                     });
@@ -425,7 +454,8 @@ impl Connection {
                     self.watched.written(&self.database, ticket, &outcome);
                     let answer = outcome
                         .map_or_else(|refusal| Answer::Failed(failure_of_write(&refusal)), |_| Answer::Done);
-                    self.fill(ticket, answer);
+                    let waited = self.fill(ticket, answer, answered);
+                    self.took(waited);
                     // Before the news of later writes, which may be in the same delivery.
                     self.let_go();
                 }
@@ -437,15 +467,22 @@ impl Connection {
                     if let Ok(Begun { missing_index: Some(missing) }) = &outcome {
                         self.databases.unindexed().asked(&self.database, missing, None);
                     }
-                    let is_told_first = matches!(self.outgoing.back(), Some(Outgoing::First(_)));
+                    let is_told_first = matches!(self.outgoing.back(), Some(Outgoing::First(..)));
                     self.watched.listened(&self.database, ticket, &outcome, is_told_first);
                     let listening =
                         |begun: Begun| Answer::Listening { no_index: begun.missing_index.is_some() };
                     let answer =
                         outcome.map_or_else(|refusal| Answer::Failed(failure_of_listen(&refusal)), listening);
-                    self.fill(ticket, answer);
+                    let waited = self.fill(ticket, answer, answered);
+                    match self.outgoing.back_mut() {
+                        Some(Outgoing::First(_, of_first)) => *of_first = waited.map(Box::new),
+                        _ => self.took(waited),
+                    }
                 }
-                Item::Answer(EngineAnswer::Read(ticket, published)) => self.read(ticket, &published),
+                Item::Answer(EngineAnswer::Read(ticket, published)) => {
+                    let waited = self.read(ticket, &published, answered);
+                    self.took(waited);
+                }
             }
         }
         self.proceed().await.map(|()| Next::GoOn)
@@ -503,12 +540,13 @@ impl Connection {
             (self.writes_under_way == 0 || !queued.waits_for_writes())
                 && (self.slots.is_empty() || !queued.is_alone())
         }) {
+            let timed = body.as_ref().ok().map(|body| Timed::begin(body));
             let state = match body {
                 // In a box, since most connections mostly have nothing to begin and should not be as large as if they had.
                 Ok(body) => Box::pin(self.begin(*body, size.bytes)).await?,
                 Err(failure) => SlotState::Ready(Outcome::Answer(Answer::Failed(failure))),
             };
-            self.slots.push_back(Slot { number, size, state });
+            self.slots.push_back(Slot { number, size, timed, state });
             self.let_go();
         }
         Ok(())
@@ -696,14 +734,23 @@ impl Connection {
         Ok(SlotState::Settling(ticket, answer))
     }
 
-    /// Answers, from what was published in its turn, what waits for that.
-    fn read(&mut self, ticket: Ticket, published: &Arc<Published>) {
+    /// Answers, from what was published in its turn, what waits for that. How long that took, unless it is yet to be spelled.
+    fn read(
+        &mut self,
+        ticket: Ticket,
+        published: &Arc<Published>,
+        answered: Option<Instant>,
+    ) -> Option<Waited> {
         for slot in &mut self.slots {
-            let outcome = match &slot.state {
+            let Slot { timed, state, .. } = slot;
+            let mut waited = || Some(timed.take()?.answered(answered?));
+            let (outcome, waited) = match state {
                 SlotState::Reading(own, reading) if *own == ticket => {
-                    Outcome::Data(reading.clone(), published.clone())
+                    (Outcome::Data(reading.clone(), published.clone(), waited().map(Box::new)), None)
                 }
-                SlotState::Settling(own, answer) if *own == ticket => Outcome::Answer(answer.clone()),
+                SlotState::Settling(own, answer) if *own == ticket => {
+                    (Outcome::Answer(answer.clone()), waited())
+                }
                 SlotState::Reading(..)
                 | SlotState::Settling(..)
                 | SlotState::Waiting(..)
@@ -711,8 +758,9 @@ impl Connection {
                 | SlotState::Ready(_) => continue,
             };
             slot.state = SlotState::Ready(outcome);
-            return;
+            return waited;
         }
+        None
     }
 
     async fn authenticate(&mut self, auth: Auth) -> Result<Answer, Stopped> {
@@ -764,22 +812,24 @@ impl Connection {
         Ticket(self.tickets_made)
     }
 
-    fn fill(&mut self, ticket: Ticket, answer: Answer) {
+    /// Answers what waits for that. How long that took.
+    fn fill(&mut self, ticket: Ticket, answer: Answer, answered: Option<Instant>) -> Option<Waited> {
         let waits = |slot: &&mut Slot| matches!(slot.state, SlotState::Waiting(own, _) | SlotState::Listening(own, ..) if own == ticket);
-        if let Some(slot) = self.slots.iter_mut().find(waits) {
-            if let (SlotState::Listening(_, at, Some(tag)), Answer::Failed(_)) = (&slot.state, &answer) {
-                drop(self.spelled.remove(at, *tag));
-            }
-            let ready = SlotState::Ready(Outcome::Answer(answer));
-            if let SlotState::Waiting(_, Some(staged)) = std::mem::replace(&mut slot.state, ready) {
-                self.database.let_go(staged);
-            }
+        let slot = self.slots.iter_mut().find(waits)?;
+        if let (SlotState::Listening(_, at, Some(tag)), Answer::Failed(_)) = (&slot.state, &answer) {
+            drop(self.spelled.remove(at, *tag));
         }
+        let ready = SlotState::Ready(Outcome::Answer(answer));
+        if let SlotState::Waiting(_, Some(staged)) = std::mem::replace(&mut slot.state, ready) {
+            self.database.let_go(staged);
+        }
+        Some(slot.timed.take()?.answered(answered?))
     }
 
     fn let_go(&mut self) {
         while let Some(Slot { state: SlotState::Ready(_), .. }) = self.slots.front() {
-            if let Some(Slot { number, size, state: SlotState::Ready(outcome) }) = self.slots.pop_front() {
+            if let Some(Slot { number, size, state: SlotState::Ready(outcome), .. }) = self.slots.pop_front()
+            {
                 self.request_bytes -= size.bytes;
                 self.give_back(size);
                 self.reads_outgoing += usize::from(matches!(outcome, Outcome::Data(..)));

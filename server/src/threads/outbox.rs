@@ -4,11 +4,12 @@
 //! its first moment; this one takes a tenth of that. And whether there is room, and whether the publisher must hear when
 //! there is again, belong together: here one lock holds both.
 
-use hearth_engine::Delivery;
+use hearth_engine::{Delivery, Item};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Instant;
 
 /// Room for so many deliveries that is kept when none wait.
 const KEPT_ROOM: usize = 4;
@@ -23,6 +24,7 @@ pub(crate) fn outbox(deliveries_max: usize) -> (Outbox, Inbox) {
         is_ended: false,
         is_left: false,
         is_taking: false,
+        answered: None,
         reader: None,
     };
     let queue = Arc::new(Queue(Mutex::new(waiting)));
@@ -56,6 +58,8 @@ struct Waiting {
     is_left: bool,
     /// The client takes something long, and fast enough.
     is_taking: bool,
+    /// When the last answer was offered.
+    answered: Option<Instant>,
     /// Who waits for the next one.
     reader: Option<Waker>,
 }
@@ -81,6 +85,10 @@ impl Outbox {
         if !has_room {
             waiting.was_refused = true;
             return Err(delivery);
+        }
+        // News end no request, and most deliveries are news.
+        if delivery.items.iter().any(|item| matches!(item, Item::Answer(_))) {
+            waiting.answered = Some(Instant::now());
         }
         waiting.deliveries.push_back(delivery);
         let reader = waiting.reader.take();
@@ -135,6 +143,12 @@ impl Inbox {
         self.0.waiting().take()
     }
 
+    /// When the last answer was offered, taken or not. How long answers have waited for their client since then says nothing
+    /// of the server.
+    pub(crate) fn answered(&self) -> Option<Instant> {
+        self.0.waiting().answered
+    }
+
     /// Whether everything was taken after something had been refused: then the publisher is to be told, and this says so
     /// once.
     pub(crate) fn has_caught_up(&mut self) -> bool {
@@ -179,7 +193,7 @@ impl Waiting {
 mod tests {
     use super::*;
     use hearth_engine::limits::HEAVY_BYTES;
-    use hearth_engine::{Item, Moment, Revoked};
+    use hearth_engine::{Answer, ListenRefusal, Moment, Revoked, Ticket};
     use hearth_tree::{Path, Query};
     use std::pin::pin;
     use tokio::time::{Duration, timeout};
@@ -277,6 +291,21 @@ mod tests {
         tokio::task::yield_now().await;
         drop(outbox);
         assert_eq!(ends.await.expect("it does not panic"), (Some(2), true));
+    }
+
+    #[test]
+    fn answers_are_from_when_they_were_offered_and_news_are_none() {
+        let (outbox, mut inbox) = outbox(4);
+        outbox.offer(delivery(1, false)).expect("it has room");
+        assert_eq!(inbox.answered(), None);
+        let before = Instant::now();
+        let answer = Item::Answer(Answer::Listen(Ticket(1), Err(ListenRefusal::TooMany)));
+        outbox.offer(Delivery { items: vec![answer], ..delivery(0, false) }).expect("it has room");
+        let after = Instant::now();
+        outbox.offer(delivery(1, false)).expect("it has room");
+        while inbox.take().is_some() {}
+        let answered = inbox.answered().expect("there was one");
+        assert!(before <= answered && answered <= after);
     }
 
     #[test]

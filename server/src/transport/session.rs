@@ -166,7 +166,7 @@ impl Session {
     /// Takes news, and others that are there by now: they can go out in one piece.
     pub(super) async fn take(&mut self, news: News) -> Result<Next, Stopped> {
         let mut next = match news {
-            News::Delivery(delivery) => self.connection.deliver(delivery).await?,
+            News::Delivery(delivery) => self.deliver(delivery).await?,
             News::Alarm => {
                 self.connection.expire().await?;
                 self.alarm = Alarm::default();
@@ -177,10 +177,15 @@ impl Session {
             && self.connection.takes_more()
             && let Some(more) = self.deliveries.take()
         {
-            next = self.connection.deliver(more).await?;
+            next = self.deliver(more).await?;
         }
         self.alarm.follow(self.connection.expiry());
         Ok(next)
+    }
+
+    async fn deliver(&mut self, delivery: Delivery) -> Result<Next, Stopped> {
+        let answered = if self.connection.waits() { self.deliveries.answered() } else { None };
+        self.connection.deliver(delivery, answered).await
     }
 
     /// The next message to go out.

@@ -126,7 +126,7 @@ async fn store(server: &Server, asked: &Asked<()>, rules: Option<Arc<Ruleset>>) 
     match exchange.run().await? {
         Ok(Done { accepted, .. }) => {
             let risks = risks(rules.as_deref());
-            tell(&database, rules.is_some(), &risks, accepted.rules_version);
+            tell(database, rules.is_some(), &risks, accepted.rules_version);
             Ok(warned(said(asked, OK.into(), accepted.rules_version), &risks))
         }
         Err(refusal @ Refusal::OtherRules { found, .. }) => Ok(other_rules(&refusal, found)),
