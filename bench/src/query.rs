@@ -12,7 +12,7 @@ use futures_util::SinkExt;
 use hearth_tree::{
     Assignment, ChildPath, Key, Order, Path, Query, Range, ReadOptions, Update, Window, read_value,
 };
-use hearth_wire::{Merge, Put, RequestBody, Tag, Unlisten};
+use hearth_wire::{Get, Merge, Put, RequestBody, Tag, Unlisten};
 use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::protocol::Message;
 
@@ -57,7 +57,12 @@ pub(crate) async fn run(server: &ServerArguments, arguments: &Arguments) -> Resu
         let mut other = Session::connect(subject.address).await?;
         let first = Query { window: Window::first(1).expect("it is not 0"), ..by_child.clone() };
         other.listen_to_query(&list.at, first, Tag(1)).await?;
-        rows.push(list.measure("child `at`, the index is there", Some(by_child), arguments.writes).await?);
+        rows.push(
+            list.measure("child `at`, the index is there", Some(by_child.clone()), arguments.writes).await?,
+        );
+        rows.push(
+            list.measure_gets("child `at`, a `get` after each write", by_child, arguments.writes).await?,
+        );
     }
     Ok(Table {
         title: format!("query: the last {WINDOW} of many children, each of two fields"),
@@ -68,6 +73,7 @@ pub(crate) async fn run(server: &ServerArguments, arguments: &Arguments) -> Resu
                 .into(),
             "A move: a child is added at the end, and the listener is told. Its time is from the write to the arrival."
                 .into(),
+            "A `get` after each write: its time is that of the `get` alone, processor time is of both.".into(),
         ],
     })
 }
@@ -109,6 +115,45 @@ impl<'s> List<'s> {
         Assignment::value(at, value).expect("an object may stand anywhere")
     }
 
+    /// Of somebody who does not listen, and asks again each time.
+    async fn measure_gets(&mut self, name: &str, query: Query, writes: u16) -> Result<Vec<Cell>, Trouble> {
+        let mut reader = Session::connect(self.subject.address).await?;
+        let ask = Get { at: self.at.clone(), query };
+        let (cpu_before, began) = (self.subject.cpu()?, Instant::now());
+        reader.ask(RequestBody::Get(ask.clone())).await?;
+        let first = (began.elapsed(), self.subject.cpu()?.since(&cpu_before).total());
+        let cpu_before = self.subject.cpu()?;
+        let mut latencies = Vec::new();
+        for _ in 0..writes {
+            self.add_child(None).await?;
+            let began = Instant::now();
+            reader.ask(RequestBody::Get(ask.clone())).await?;
+            latencies.push(began.elapsed());
+        }
+        let cpu = self.subject.cpu()?.since(&cpu_before).total();
+        Ok(self.row(name, Some(first), (writes, cpu, latencies)))
+    }
+
+    fn row(
+        &self,
+        name: &str,
+        first: Option<(Duration, Duration)>,
+        (writes, cpu, latencies): (u16, Duration, Vec<Duration>),
+    ) -> Vec<Cell> {
+        let is_known = self.subject.process.is_some();
+        let latencies = Latencies::of(latencies);
+        vec![
+            Cell::Count(self.size.into()),
+            Cell::Text(name.into()),
+            Cell::Millis(first.map(|(elapsed, _)| elapsed)),
+            Cell::Millis(first.map(|(_, cpu)| cpu).filter(|_| is_known)),
+            Cell::Count(writes.into()),
+            Cell::Micros(is_known.then(|| cpu / u32::from(writes))),
+            Cell::Micros(latencies.percentile(50)),
+            Cell::Micros(latencies.percentile(99)),
+        ]
+    }
+
     async fn measure(&mut self, name: &str, query: Option<Query>, writes: u16) -> Result<Vec<Cell>, Trouble> {
         const TAG: Tag = Tag(1);
         let mut listener = Session::connect(self.subject.address).await?;
@@ -126,22 +171,11 @@ impl<'s> List<'s> {
             latencies.push(self.add_child(is_told).await?);
         }
         let cpu = self.subject.cpu()?.since(&cpu_before).total();
-        let is_known = self.subject.process.is_some();
         if let Some(query) = query {
             let kind = hearth_wire::ListenKind::tagged(query, TAG);
             listener.ask(RequestBody::Unlisten(Unlisten { at: self.at.clone(), kind })).await?;
         }
-        let latencies = Latencies::of(latencies);
-        Ok(vec![
-            Cell::Count(self.size.into()),
-            Cell::Text(name.into()),
-            Cell::Millis(first.map(|(elapsed, _)| elapsed)),
-            Cell::Millis(first.map(|(_, cpu)| cpu).filter(|_| is_known)),
-            Cell::Count(writes.into()),
-            Cell::Micros(is_known.then(|| cpu / u32::from(writes))),
-            Cell::Micros(latencies.percentile(50)),
-            Cell::Micros(latencies.percentile(99)),
-        ])
+        Ok(self.row(name, first, (writes, cpu, latencies)))
     }
 
     /// Adds a child at the end; gives how long it took until the listener knew, or else until it was acknowledged.

@@ -4,6 +4,7 @@ use crate::audit::Audit;
 use crate::backup::Moment;
 use crate::connection::Credit;
 use crate::in_vain::InVain;
+use crate::kept_indexes::Found;
 use crate::limits::Limiter;
 use crate::log::{Kept, NotStaged, Staged};
 use crate::meters::{DatabaseMeters, Meters};
@@ -22,7 +23,7 @@ use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use hearth_engine::limits::HASHED_AT_ONCE_MAX;
 use hearth_engine::{Act, DatabaseId, Door, Identity, Published, Request, SessionId, Ticket};
-use hearth_tree::{Assigned, Assignment, Draft, Key, Path, PushIds, Snapshot, Write};
+use hearth_tree::{Assigned, Assignment, Draft, Key, Node, Path, PushIds, Query, Snapshot, Write};
 use hearth_wire::{Addressed, Namespace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -182,6 +183,12 @@ impl Database {
             unhurried(|| node.hash());
         }
         self.let_go_of_tree(published);
+    }
+
+    /// The index without which the children of what is at a place, in some snapshot, would have to be sorted for a query.
+    pub(crate) fn index_for(&self, query: &Query, at: &Path, node: Option<&Node>) -> Option<Found> {
+        let by = query.index_for(node)?;
+        Some(self.threads.indexes.find((self.id, &self.published), at, by, node))
     }
 
     /// Drops what may be large where nobody waits.
@@ -406,6 +413,11 @@ impl Databases {
             ("committer", committer.max_capacity() - committer.capacity()),
             ("publisher", publisher.max_capacity() - publisher.capacity()),
         ]
+    }
+
+    /// How many children are in the indexes that are kept for readers.
+    pub(crate) fn index_entries(&self) -> usize {
+        self.threads.indexes.entries()
     }
 
     /// How much anybody may do in them.

@@ -12,6 +12,7 @@ mod connection;
 mod database;
 mod in_vain;
 mod keep_alive;
+mod kept_indexes;
 mod limits;
 mod log;
 mod meters;

@@ -99,8 +99,13 @@ impl Index {
     /// than [`Index::build`].
     #[must_use]
     pub fn updated(&self, later: Option<&Node>) -> Self {
+        self.try_updated(later).unwrap_or_else(|| Self::build(self.by.clone(), later))
+    }
+
+    /// The same, unless so much has changed that it is faster to build it anew. O(log n) for each child that has.
+    pub fn try_updated(&self, later: Option<&Node>) -> Option<Self> {
         let edits_max = EDITS_MIN.max(later.map_or(0, |node| node.children().len()) / EDITED_SHARE);
-        self.updated_within(edits_max, later).unwrap_or_else(|| Self::build(self.by.clone(), later))
+        self.updated_within(edits_max, later)
     }
 
     /// The same, if no more children have changed than these. O(log n) for each.
@@ -132,7 +137,7 @@ impl Index {
     }
 
     /// Whether it orders the children of this node, as they are in this snapshot.
-    pub(crate) fn belongs_to(&self, node: Option<&Node>) -> bool {
+    pub fn belongs_to(&self, node: Option<&Node>) -> bool {
         match (&self.node, node) {
             (None, None) => true,
             (Some(own), Some(node)) => own.is_same(node),

@@ -35,8 +35,7 @@ use hearth_engine::{
     Published, Push as EnginePush, Refusal, Request, Revoked, SessionId, Tag, Ticket, is_heavy,
 };
 use hearth_tree::{
-    ControlCharacters, DEPTH_MAX, Hash, Index, NODE_BYTES, Node, Path, ReadOptions, View, Write,
-    weight_of_nodes,
+    ControlCharacters, DEPTH_MAX, Hash, NODE_BYTES, Node, Path, ReadOptions, View, Write, weight_of_nodes,
 };
 use hearth_wire::{
     ActingAs, Answer, Assembled, Auth, ClientControl, ClientMessage, Failure, Get, Held, ListenKind,
@@ -884,8 +883,9 @@ impl Reading {
         if query.is_everything() {
             return Answer::Data(node.cloned());
         }
-        let index = query.index_for(node).map(|by| Index::build(by, node));
-        let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
+        let found = database.index_for(query, at, node);
+        let index = found.as_ref().map(|found| &found.index);
+        let view = View::new(query, node, index).expect("the index that it needs was found");
         Answer::Data(view.to_node())
     }
 }

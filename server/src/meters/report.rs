@@ -93,6 +93,8 @@ fn of_server(text: &mut Exposition, databases: &Databases) {
     for (thread, length) in databases.queues() {
         queues.sample(&[("thread", thread)], length);
     }
+    let help = "Children in the indexes that are kept for readers.";
+    text.family("hearth_kept_index_entries", Kind::Gauge, help).sample(&[], databases.index_entries());
     let health = u8::from(databases.health().failure().is_none());
     text.family(
         "hearth_log_is_well",

@@ -1,14 +1,15 @@
-//! The thread that builds large indexes for the publisher.
+//! The thread that builds large indexes for the publisher, and looks after those that are kept for readers.
 //!
 //! Why one thread: a build takes a processor as long as it lasts, and each session waits for one index at a time, so that
 //! nobody can keep others from theirs for longer than they are many.
 
 use super::ToPublisher;
+use crate::kept_indexes::{KeptIndexes, SWEEP};
 use arc_swap::ArcSwap;
 use hearth_engine::{DatabaseId, Published, WantedIndex};
-use hearth_tree::Index;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Instant;
 use tokio::sync::mpsc;
 
 /// What waits to be built. Full, the publisher keeps the rest until there is room.
@@ -25,12 +26,24 @@ pub(super) struct Wanted {
 }
 
 /// Builds what it is asked for until nobody can ask any more.
-pub(super) fn run(queue: &Receiver<Wanted>, publisher: &mpsc::WeakSender<ToPublisher>) {
-    while let Ok(Wanted { database, published, index: WantedIndex { at, by, outdated } }) = queue.recv() {
+pub(super) fn run(queue: &Receiver<Wanted>, publisher: &mpsc::WeakSender<ToPublisher>, kept: &KeptIndexes) {
+    let mut swept = Instant::now();
+    loop {
+        let wanted = queue.recv_timeout(SWEEP.saturating_sub(swept.elapsed()));
+        if SWEEP <= swept.elapsed() {
+            swept = Instant::now();
+            kept.sweep(swept);
+        }
+        let Wanted { database, published, index: WantedIndex { at, by, outdated } } = match wanted {
+            Ok(wanted) => wanted,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
         let current = || published.load_full();
         let mut index = match outdated {
             Some(index) => index,
-            None => Index::build(by, current().tree.get(&at)),
+            // Readers may have it, or need it as well.
+            None => kept.find((database, &published), &at, by, current().tree.get(&at)).index,
         };
         for _ in 0..ROUNDS {
             index = index.updated(current().tree.get(&at));

@@ -16,6 +16,7 @@ use crate::backup::Moment;
 use crate::checkpoint::Captured;
 use crate::checkpoint_log::CheckpointLog;
 use crate::connection::Credit;
+use crate::kept_indexes::KeptIndexes;
 use crate::log::{Checkpointing, Kept, KeptLog, Staging};
 use crate::meters::Meters;
 use crate::study::Studies;
@@ -115,6 +116,7 @@ pub(crate) struct Threads {
     pub(crate) studies: Option<Arc<Studies>>,
     pub(crate) checkpoints: CheckpointHealth,
     pub(crate) reclaim: Reclaim,
+    pub(crate) indexes: Arc<KeptIndexes>,
     /// Nothing, where nothing is kept.
     pub(crate) stager: Option<Arc<Stager>>,
 }
@@ -178,8 +180,10 @@ impl Threads {
         let (to_indexer, wanted) = std::sync::mpsc::sync_channel(indexer::INDEXER_QUEUE);
         // Not a sender: those say that somebody can still ask for something.
         let answer = to_publisher.downgrade();
+        let indexes = Arc::new(KeptIndexes::new(reclaim.clone()));
+        let own_indexes = indexes.clone();
         // It ends with the publisher, and nobody waits for it.
-        drop(own("indexer").spawn(move || indexer::run(&wanted, &answer))?);
+        drop(own("indexer").spawn(move || indexer::run(&wanted, &answer, &own_indexes))?);
         let elsewhere = publisher::Elsewhere { reclaim: reclaim.clone(), indexer: to_indexer };
         let publisher = own("publisher")
             .spawn(move || publisher::run(&waits, shown, &watching, publisher, &elsewhere))?;
@@ -192,6 +196,7 @@ impl Threads {
             studies,
             checkpoints,
             reclaim,
+            indexes,
             stager,
         };
         Ok((own, running))

@@ -121,6 +121,38 @@ fn a_read_is_explained_as_it_ran() {
 }
 
 #[test]
+fn children_are_sorted_once_and_again_where_much_has_changed() {
+    let server = Running::start();
+    prepare(&server);
+    let plants = |days: fn(usize) -> usize| {
+        let plant = |number| (format!("p{number:03}"), json!({"days": days(number)}));
+        Value::Object((0..200).map(plant).collect())
+    };
+    let put = |path: &str, body: &Value| {
+        let put = Ask::new("PUT", path).with_query("ns", "explained").by_owner().with_body(body);
+        assert_eq!(sent(&server, &put).0, 200, "{path}");
+    };
+    let last = [("orderBy", "\"days\""), ("limitToLast", "2")];
+    for (what, path, body, sorted, expected) in [
+        ("the first time", "/plants.json", plants(|number| number), 200, ["p198", "p199"]),
+        ("again", "/shed.json", json!("key"), 0, ["p198", "p199"]),
+        ("one has grown", "/plants/p007/days.json", json!(1_000), 0, ["p007", "p199"]),
+        ("one is gone", "/plants/p199.json", json!(null), 0, ["p007", "p198"]),
+        ("all are others", "/plants.json", plants(|number| 200 - number), 200, ["p000", "p001"]),
+    ] {
+        put(path, &body);
+        let (_, text) = sent(&server, &get("/plants.json", &last).by_owner());
+        let found: Value = serde_json::from_str(&text).expect("it is JSON");
+        assert_eq!((&found["sorted"], &found["returned"]), (&json!(sorted), &json!(2)), "{what}: {text}");
+        let mut plain = get("/plants.json", &last).by_owner();
+        plain.query.retain(|(name, _)| name != "explain");
+        let found: Value = serde_json::from_str(&sent(&server, &plain).1).expect("it is JSON");
+        let keys: Vec<_> = found.as_object().expect("it is an object").keys().collect();
+        assert_eq!(keys, expected, "{what}");
+    }
+}
+
+#[test]
 fn what_cannot_be_explained_is_refused_by_its_name() {
     let server = Running::start();
     prepare(&server);

@@ -12,7 +12,7 @@ use crate::transport::REQUEST_ID;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use hearth_engine::{Door, Published};
-use hearth_tree::{Index, Node, Part, Path, Priority, Query, Scalar, Snapshot, View};
+use hearth_tree::{Node, Part, Path, Priority, Query, Scalar, Snapshot, View};
 
 pub(super) async fn answer(server: &Server, asked: &Asked) -> Result<Response, Refused> {
     let mut notes = if asked.explains { Notes::begin() } else { Notes::default() };
@@ -34,14 +34,19 @@ async fn run(server: &Server, asked: &Asked, notes: &mut Notes) -> Result<Respon
         return Ok(asked.style.respond(StatusCode::OK, &shown, None));
     }
     if is_quick(tree.get(at)) {
-        return Ok(respond(look(&tree, at, &wanted, notes), &asked.conditions, &asked.style, notes));
+        return Ok(respond(
+            look(database, (&tree, at), &wanted, notes),
+            &asked.conditions,
+            &asked.style,
+            notes,
+        ));
     }
     let (at, conditions, style) = (at.clone(), asked.conditions.clone(), asked.style.clone());
     let (databases, asked_of) = (server.databases.clone(), database.clone());
     let (identity, peer, explains) = (asked.identity.clone(), asked.peer, asked.explains);
     let mut own_notes = std::mem::take(notes);
     let answer = apart(move || {
-        let found = look(&tree, &at, &wanted, &mut own_notes);
+        let found = look(&asked_of, (&tree, &at), &wanted, &mut own_notes);
         let given = found.0.clone();
         let response = respond(found, &conditions, &style, &mut own_notes);
         // Not what has not changed, is only the keys of it, or is not given at all.
@@ -154,14 +159,24 @@ pub(super) fn judge(
 }
 
 /// What of a place is wanted: as a node of its own, and as it is shown.
-fn look(tree: &Snapshot, at: &Path, wanted: &Wanted, notes: &mut Notes) -> (Option<Node>, Shown) {
+fn look(
+    database: &Database,
+    place: (&Snapshot, &Path),
+    wanted: &Wanted,
+    notes: &mut Notes,
+) -> (Option<Node>, Shown) {
     notes.start();
-    let found = find(tree, at, wanted, notes);
+    let found = find(database, place, wanted, notes);
     notes.end(Step::Find);
     found
 }
 
-fn find(tree: &Snapshot, at: &Path, wanted: &Wanted, notes: &mut Notes) -> (Option<Node>, Shown) {
+fn find(
+    database: &Database,
+    (tree, at): (&Snapshot, &Path),
+    wanted: &Wanted,
+    notes: &mut Notes,
+) -> (Option<Node>, Shown) {
     let node = tree.get(at);
     let has_children = node.is_some_and(|node| node.value().is_none());
     if !wanted.shallow && !wanted.is_ordered {
@@ -173,9 +188,10 @@ fn find(tree: &Snapshot, at: &Path, wanted: &Wanted, notes: &mut Notes) -> (Opti
         return (node.cloned(), Shown::Node(node.cloned()));
     }
     let query = &wanted.query;
-    let index = query.index_for(node).map(|by| Index::build(by, node));
-    let view = View::new(query, node, index.as_ref()).expect("the index that it needs was built");
-    (notes.sorted, notes.returned) = (index.as_ref().map_or(0, Index::len), view.len());
+    let found = database.index_for(query, at, node);
+    let index = found.as_ref().map(|found| &found.index);
+    let view = View::new(query, node, index).expect("the index that it needs was found");
+    (notes.sorted, notes.returned) = (found.as_ref().map_or(0, |found| found.sorted), view.len());
     if wanted.shallow {
         let keys = view.iter().map(|(key, _)| key.clone()).collect();
         return (node.cloned(), Shown::Keys(keys));
