@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) struct Proof {
     pub(crate) identity: Identity,
     /// What rules see as `auth`.
-    pub(crate) auth: Value,
+    pub(crate) auth: Arc<Value>,
     /// From when on it proves nothing any more, in milliseconds; nothing, if it always does.
     pub(crate) expires_ms: Option<i64>,
 }
@@ -88,7 +88,7 @@ impl CredentialError {
 impl Proof {
     /// Of an admin, for ever.
     pub(crate) fn admin() -> Self {
-        Self { identity: Identity::Admin, auth: json!({}), expires_ms: None }
+        Self { identity: Identity::Admin, auth: Arc::new(json!({})), expires_ms: None }
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn of_development(token: &str) -> Result<Proof, CredentialError> {
     let auth = json!({"uid": uid, "provider": provider, "token": claims});
     let claim = serde_json::from_value(auth.clone()).map_err(|_| CredentialError::TooDeep)?;
     // Those of the SDK for tests are old from the beginning (REST reference 6.6).
-    Ok(Proof { identity: Identity::User(Arc::new(claim)), auth, expires_ms: None })
+    Ok(Proof { identity: Identity::User(Arc::new(claim)), auth: Arc::new(auth), expires_ms: None })
 }
 
 fn claims(token: &str) -> Option<Map<String, Value>> {

@@ -766,9 +766,9 @@ impl Connection {
         let judged = self.gate.identify(auth.credential.as_str()).await.and_then(|proof| {
             let Proof { identity, auth: value, expires_ms } = proof;
             let (identity, auth) = match (identity, auth.acting) {
-                (Identity::Admin, ActingAs::Nobody) => (Identity::nobody(), serde_json::Value::Null),
+                (Identity::Admin, ActingAs::Nobody) => (Identity::nobody(), Arc::default()),
                 (Identity::Admin, ActingAs::Other(auth)) => {
-                    (acting_as(auth.clone())?, serde_json::Value::Object(auth))
+                    (acting_as(auth.clone())?, Arc::new(serde_json::Value::Object(auth)))
                 }
                 // Who is no admin cannot act as somebody else.
                 (identity, ActingAs::Itself | ActingAs::Nobody | ActingAs::Other(_)) => (identity, value),
@@ -778,6 +778,7 @@ impl Connection {
         match judged {
             Ok(Proof { identity, auth, expires_ms }) => {
                 self.become_somebody(identity, expires_ms).await?;
+                let auth = Arc::unwrap_or_clone(auth);
                 Ok(Answer::Authenticated { auth, expires_s: expires_ms.map(|ms| ms.div_euclid(1000)) })
             }
             Err(error) => Ok(Answer::Failed(failure_of_credential(&error))),

@@ -31,6 +31,8 @@ fn a_token_that_proves_nothing_is_refused_with_its_reason() {
         legacy(&claims)
     };
     let good = id_token(&json!({}));
+    // That it is believed is remembered, and must help no other one.
+    assert_eq!(server.read("users/kim", &good).0, 200);
     let (message, signature) = good.rsplit_once('.').unwrap();
     let (header, _) = message.split_once('.').unwrap();
     let other = EncodingKey::from_rsa_pem(OTHER_PRIVATE.as_bytes()).unwrap();
@@ -238,4 +240,5 @@ fn a_token_that_proves_nothing_is_refused_with_its_reason() {
         let bearer = server.get("/open.json?ns=demo", &format!("Authorization: Bearer {token}\r\n"));
         assert_eq!(bearer.0, 401, "{token:.300}");
     }
+    assert_eq!(server.read("users/kim", &good).0, 200);
 }

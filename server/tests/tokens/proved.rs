@@ -120,4 +120,13 @@ fn keys_of_an_issuer_come_in_several_forms_and_are_read_again() {
     server.reload();
     server.says("the keys stay as they were");
     assert_eq!(server.read("teams/red", &token).0, 200);
+    let another = rcgen::KeyPair::generate().unwrap();
+    files.write("keys.pem", &format!("{}{}", another.public_key_pem(), elliptic.public_key_pem()));
+    server.reload();
+    server.says("were read again");
+    assert_eq!(server.read("teams/red", &token).0, 200);
+    files.write("keys.pem", &another.public_key_pem());
+    server.reload();
+    server.says("were read again");
+    assert_eq!(server.read("teams/red", &token).0, 401);
 }

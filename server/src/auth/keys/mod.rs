@@ -5,5 +5,5 @@ mod set;
 mod source;
 
 pub(crate) use fetch::trust;
-pub(super) use set::ALGORITHMS;
+pub(super) use set::{ALGORITHMS, KeySet};
 pub(crate) use source::{KeyError, KeyPlace, KeySource, Reread};

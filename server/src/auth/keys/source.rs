@@ -143,6 +143,11 @@ impl KeySource {
         self.current.load_full()
     }
 
+    /// Whether these are those that it has.
+    pub(crate) fn has(&self, keys: &Arc<KeySet>) -> bool {
+        self.current.load().as_ref().is_some_and(|current| Arc::ptr_eq(current, keys))
+    }
+
     /// Reads a file again. If it cannot be used, the keys stay as they were.
     ///
     /// # Errors

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use super::believed::Signed;
 use super::claims::Claims;
 use super::jws::Jws;
 use super::{AHEAD_S_MAX, time_ms};
-use crate::auth::keys::KeySource;
+use crate::auth::keys::{KeySet, KeySource};
 use crate::auth::{CredentialError, Proof};
 use hearth_engine::Identity;
 use jsonwebtoken::Algorithm;
@@ -97,29 +98,29 @@ impl Issuer {
         jws: &Jws<'_>,
         algorithm: Algorithm,
         now_ms: i64,
-    ) -> Result<Proof, CredentialError> {
-        let is_signed = match self.is_signed(jws, algorithm) {
+    ) -> Result<Signed, CredentialError> {
+        let keys = match self.keys_of(jws, algorithm) {
             // They may come any moment, and the issuer may have a new one.
             Err(CredentialError::NoKeys | CredentialError::UnknownKeyId) => {
                 self.keys.look_again().await;
-                self.is_signed(jws, algorithm)
+                self.keys_of(jws, algorithm)
             }
             judged => judged,
-        };
-        if !is_signed? {
-            return Err(CredentialError::Signature);
-        }
+        }?;
         let expires_ms = check_times(&jws.claims, now_ms)?;
         let auth = self.auth(&jws.claims)?;
         let claim = serde_json::from_value(auth.clone()).map_err(|_| CredentialError::TooDeep)?;
-        Ok(Proof { identity: Identity::User(Arc::new(claim)), auth, expires_ms: Some(expires_ms) })
+        let identity = Identity::User(Arc::new(claim));
+        let proof = Proof { identity, auth: Arc::new(auth), expires_ms: Some(expires_ms) };
+        Ok(Signed { proof, begins_ms: begins_ms(&jws.claims), source: self.keys.clone(), keys })
     }
 
-    /// Whether one of the keys that are known has signed it.
-    fn is_signed(&self, jws: &Jws<'_>, algorithm: Algorithm) -> Result<bool, CredentialError> {
+    /// The keys that are known, if one of them has signed it.
+    fn keys_of(&self, jws: &Jws<'_>, algorithm: Algorithm) -> Result<Arc<KeySet>, CredentialError> {
         let keys = self.keys.current().ok_or(CredentialError::NoKeys)?;
         let found = keys.find(algorithm, jws.key_id.as_deref())?;
-        Ok(found.iter().any(|key| jws.is_signed_by(&key.key, key.algorithm)))
+        let is_signed = found.iter().any(|key| jws.is_signed_by(&key.key, key.algorithm));
+        if is_signed { Ok(keys) } else { Err(CredentialError::Signature) }
     }
 
     /// What rules see as `auth`.
@@ -174,9 +175,17 @@ fn check_times(claims: &Claims, now_ms: i64) -> Result<i64, CredentialError> {
     Ok(expires_ms)
 }
 
+/// The claims that say when a token begins to hold.
+const BEGINNINGS: [&str; 3] = ["iat", "nbf", "auth_time"];
+
+/// The latest time at which a token says to begin.
+fn begins_ms(claims: &Claims) -> i64 {
+    BEGINNINGS.into_iter().filter_map(|name| time_ms(claims, name)).max().unwrap_or(i64::MIN)
+}
+
 /// Whether a token has begun to hold, as far as it says when.
 pub(super) fn check_begun(claims: &Claims, now_ms: i64) -> Result<(), CredentialError> {
-    for name in ["iat", "nbf", "auth_time"] {
+    for name in BEGINNINGS {
         let wrong = |problem| CredentialError::Claim { name: name.into(), problem };
         match (claims.get(name), time_ms(claims, name)) {
             (None, _) => {}

@@ -10,6 +10,7 @@ use hearth_engine::Identity;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header};
 use serde_json::{Map, Value, json};
 use std::fmt;
+use std::sync::Arc;
 
 /// How tokens are signed with a secret.
 pub(super) const ALGORITHM: Algorithm = Algorithm::HS256;
@@ -94,7 +95,7 @@ impl LegacySecret {
         }
         let auth = auth_of(claims)?;
         let identity = if is_set(claims, "admin") { Identity::Admin } else { acting_as(auth.clone())? };
-        Ok(Proof { identity, auth: Value::Object(auth), expires_ms })
+        Ok(Proof { identity, auth: Arc::new(Value::Object(auth)), expires_ms })
     }
 }
 

@@ -4,6 +4,7 @@
 //! those that the operator has named, a key has one algorithm, and addresses in a token (`jku`, `x5u`, `iss`) are never
 //! followed.
 
+mod believed;
 mod claims;
 mod issuer;
 mod jws;
