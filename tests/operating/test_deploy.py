@@ -148,6 +148,7 @@ class Static(unittest.TestCase):
                 port = server.url.rpartition(':')[2]
                 done = self.bring(root, f'https://127.0.0.1:{port}/one', 'HEARTH_NONE=1')
                 self.assertNotEqual(done.returncode, 0, 'it trusts whom nobody has named')
+                self.assertRegex(done.stderr, r'^hearth: `/tree.json` is not imported: .*[Cc]ertificate')
                 trusted = 'SSL_CERT_FILE=/cert.pem'
                 done = self.bring(root, f'https://127.0.0.1:{port}/one', trusted)
                 self.assertEqual(done.returncode, 0, done.stderr)
