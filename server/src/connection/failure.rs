@@ -1,5 +1,6 @@
 //! Why something failed, in the words that clients know: the one place where they are chosen.
 
+use crate::auth::CredentialError;
 use crate::limits::OverLimit;
 use hearth_engine::{Denied, ListenRefusal, Refusal};
 use hearth_wire::{Failure, Status};
@@ -28,7 +29,7 @@ pub(super) fn failure_of_listen(refusal: &ListenRefusal) -> Failure {
 }
 
 /// A client is told that it is denied and nothing else: the rest would reveal rules or data.
-pub(crate) fn failure_of_denial(denied: &Denied) -> Failure {
+pub(super) fn failure_of_denial(denied: &Denied) -> Failure {
     tracing::debug!(%denied, "denied");
     Status::PermissionDenied.into()
 }
@@ -40,4 +41,15 @@ pub(super) fn failure_of_limit(over: &OverLimit) -> Failure {
         OverLimit::Burst { .. } | OverLimit::Value { .. } => Status::WriteTooBig,
     };
     Failure { status, text: over.to_string() }
+}
+
+/// Of a credential that proves nothing.
+pub(super) fn failure_of_credential(error: &CredentialError) -> Failure {
+    if matches!(error, CredentialError::Expired) {
+        Status::ExpiredToken.into()
+    } else {
+        // Clients come back with a token that they are not told is wrong.
+        let status = if error.may_pass() { Status::Unavailable } else { Status::InvalidToken };
+        Failure { status, text: error.to_string() }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Why beside the slots: nearly always nobody looks on, and then nothing is kept of it.
 
-use super::Reading;
+use super::reading::Reading;
 use crate::database::Database;
 use crate::profile::{Operation, Record};
 use hearth_engine::{Accepted, Begun, Listen, ListenRefusal, Push, Refusal, Tag, Ticket};
