@@ -31,9 +31,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::oneshot;
 
-/// One database. Cheap to clone.
+/// One database. Cheap to clone, and small: each connection has several.
 #[derive(Clone, Debug)]
-pub struct Database {
+pub struct Database(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     id: DatabaseId,
     name: Arc<str>,
     threads: Threads,
@@ -71,52 +74,52 @@ impl Database {
     fn new(id: DatabaseId, name: &str, threads: Threads, published: Arc<ArcSwap<Published>>) -> Self {
         let meters = threads.meters.of(id);
         let rule_watch = RuleWatch::new(threads.studies.as_deref(), &threads.meters, id).into();
-        Self { id, name: name.into(), threads, published, meters, rule_watch }
+        Self(Arc::new(Inner { id, name: name.into(), threads, published, meters, rule_watch }))
     }
 
     /// What it is called.
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     /// What is counted of it.
-    pub(crate) const fn meters(&self) -> &Arc<DatabaseMeters> {
-        &self.meters
+    pub(crate) fn meters(&self) -> &Arc<DatabaseMeters> {
+        &self.0.meters
     }
 
     /// What is counted of the whole server.
-    pub(crate) const fn meters_of_server(&self) -> &Arc<Meters> {
-        &self.threads.meters
+    pub(crate) fn meters_of_server(&self) -> &Arc<Meters> {
+        &self.0.threads.meters
     }
 
     /// Looks on at what is done in it; nothing, if enough others do.
     pub(crate) fn watch(&self) -> Option<Watching> {
-        self.threads.meters.profiles.watch(self.id)
+        self.0.threads.meters.profiles.watch(self.0.id)
     }
 
     /// When something begins, if anybody looks on. One load where nobody does.
     pub(crate) fn began(&self) -> Option<Instant> {
-        self.threads.meters.profiles.began()
+        self.0.threads.meters.profiles.began()
     }
 
     /// Tells those who look on what was done.
     pub(crate) fn profile(&self, record: impl FnOnce() -> Record) {
-        self.threads.meters.profiles.tell(self.id, record);
+        self.0.threads.meters.profiles.tell(self.0.id, record);
     }
 
     /// What everybody may see now. Waits for nobody.
     pub fn published(&self) -> Arc<Published> {
-        self.published.load_full()
+        self.0.published.load_full()
     }
 
     /// What is noted of its rules, in development.
     pub(crate) fn study(&self) -> Option<Arc<Study>> {
-        self.rule_watch.study().cloned()
+        self.0.rule_watch.study().cloned()
     }
 
     /// Who looks on at every verdict of its rules.
-    pub(crate) const fn rule_watch(&self) -> &Arc<RuleWatch> {
-        &self.rule_watch
+    pub(crate) fn rule_watch(&self) -> &Arc<RuleWatch> {
+        &self.0.rule_watch
     }
 
     /// Has something decided; the verdict comes through the session's queue. Waits while too many others wait.
@@ -129,8 +132,8 @@ impl Database {
 
     /// The same for one of several requests of a connection.
     pub(crate) async fn decide_with(&self, request: Request, credit: Credit) -> Result<(), Stopped> {
-        let message = ToCommitter::Decide(self.id, request, credit);
-        self.threads.committer.send(message).await.map_err(|_| Stopped)
+        let message = ToCommitter::Decide(self.0.id, request, credit);
+        self.0.threads.committer.send(message).await.map_err(|_| Stopped)
     }
 
     /// Lets this decide from now on who may do what, unless the database has rules of its own. Returns when it holds for
@@ -156,7 +159,7 @@ impl Database {
     /// # Errors
     /// [`StageError`]; nothing is left of it then.
     pub(crate) async fn stage(&self, write: Write) -> Result<(Write, Option<Staged>), StageError> {
-        let Some(stager) = self.threads.stager.clone() else { return Ok((write, None)) };
+        let Some(stager) = self.0.threads.stager.clone() else { return Ok((write, None)) };
         let _turn = stager.turns.acquire().await.map_err(|_| Stopped)?;
         let (staging, published) = (stager.staging.clone(), self.published());
         let stage = move || {
@@ -188,17 +191,17 @@ impl Database {
     /// The index without which the children of what is at a place, in some snapshot, would have to be sorted for a query.
     pub(crate) fn index_for(&self, query: &Query, at: &Path, node: Option<&Node>) -> Option<Found> {
         let by = query.index_for(node)?;
-        Some(self.threads.indexes.find((self.id, &self.published), at, by, node))
+        Some(self.0.threads.indexes.find((self.0.id, &self.0.published), at, by, node))
     }
 
     /// Drops what may be large where nobody waits.
     pub(crate) fn let_go(&self, what: impl Send + 'static) {
-        self.threads.reclaim.let_go(what);
+        self.0.threads.reclaim.let_go(what);
     }
 
     /// Lets go of what was published when it was taken: since then a commit may have replaced much of it.
     pub(crate) fn let_go_of_tree(&self, published: Arc<Published>) {
-        if !Arc::ptr_eq(&published, &self.published.load()) {
+        if !Arc::ptr_eq(&published, &self.0.published.load()) {
             self.let_go(published);
         }
     }
@@ -231,8 +234,8 @@ impl Database {
         message: SessionMessage,
         credit: Credit,
     ) -> Result<(), Stopped> {
-        let message = ToPublisher::Session(self.id, session, message, credit);
-        self.threads.publisher.send(message).await.map_err(|_| Stopped)
+        let message = ToPublisher::Session(self.0.id, session, message, credit);
+        self.0.threads.publisher.send(message).await.map_err(|_| Stopped)
     }
 }
 
@@ -386,7 +389,7 @@ impl Databases {
     /// Those that are served, in the order in which they were made. O(n log n).
     pub(crate) fn all(&self) -> Vec<Database> {
         let mut all: Vec<Database> = self.by_name.iter().map(|entry| entry.value().clone()).collect();
-        all.sort_by_key(|database| database.id);
+        all.sort_by_key(|database| database.0.id);
         all
     }
 

@@ -46,7 +46,8 @@ impl Expiry {
                 match self.at_ms() {
                     Some(at_ms) if Some(at_ms) != seen => {
                         let left = u64::try_from(at_ms.saturating_sub(now_ms())).unwrap_or_default();
-                        sleep(LOOK.min(Duration::from_millis(left))).await;
+                        // In a box, since most have no end, and every connection would have room for it.
+                        Box::pin(sleep(LOOK.min(Duration::from_millis(left)))).await;
                         at_ms
                     }
                     Some(_) | None => std::future::pending().await,

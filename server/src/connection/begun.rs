@@ -22,14 +22,21 @@ impl Connection {
     pub(super) async fn proceed(&mut self) -> Result<(), Stopped> {
         self.expire().await?;
         self.let_go();
+        if self.queued.is_empty() {
+            return Ok(());
+        }
+        // In a box, since most connections mostly have nothing to begin and should not be as large as if they had.
+        Box::pin(self.begin_queued()).await
+    }
+
+    async fn begin_queued(&mut self) -> Result<(), Stopped> {
         while let Some(Queued { number, size, body }) = self.queued.pop_front_if(|queued| {
             (self.writes_under_way == 0 || !queued.waits_for_writes())
                 && (self.slots.is_empty() || !queued.is_alone())
         }) {
             let timed = body.as_ref().ok().map(|body| Timed::begin(body));
             let state = match body {
-                // In a box, since most connections mostly have nothing to begin and should not be as large as if they had.
-                Ok(body) => Box::pin(self.begin(*body, size.bytes)).await?,
+                Ok(body) => self.begin(*body, size.bytes).await?,
                 Err(failure) => SlotState::Ready(Outcome::Answer(Answer::Failed(failure))),
             };
             self.slots.push_back(Slot { number, size, timed, state });

@@ -21,7 +21,15 @@ impl Connection {
     ) -> Result<Next, Stopped> {
         // The reason before what comes of it.
         self.expire().await?;
-        let mut items = delivery.items.into_iter().peekable();
+        match self.take(delivery.items, answered) {
+            Next::Close => Ok(Next::Close),
+            Next::GoOn => self.proceed().await.map(|()| Next::GoOn),
+        }
+    }
+
+    /// No future: that would have room for an item as long as it lives, and each connection has one.
+    fn take(&mut self, items: Vec<Item>, answered: Option<Instant>) -> Next {
+        let mut items = items.into_iter().peekable();
         while let Some(item) = items.next() {
             match item {
                 Item::Push(push) => {
@@ -38,7 +46,7 @@ impl Connection {
                     self.outgoing.push_back(Outgoing::Text(Push::Cancel { at, query }.to_text()));
                 }
                 // Neither yes nor no: clients send again what was not answered when they come back.
-                Item::Answer(EngineAnswer::Write(_, Err(Refusal::InDoubt))) => return Ok(Next::Close),
+                Item::Answer(EngineAnswer::Write(_, Err(Refusal::InDoubt))) => return Next::Close,
                 Item::Answer(EngineAnswer::Write(ticket, outcome)) => {
                     self.writes_under_way -= 1;
                     if let Err(Refusal::Denied(denied)) = &outcome {
@@ -79,7 +87,7 @@ impl Connection {
                 }
             }
         }
-        self.proceed().await.map(|()| Next::GoOn)
+        Next::GoOn
     }
 
     /// Ends the session: makes the writes that it has armed, and forgets its listeners. What `drain` takes off the

@@ -104,6 +104,11 @@ impl Connection {
         }
     }
 
+    /// Whether there are news that the client cannot receive.
+    pub(crate) const fn has_untold(&self) -> bool {
+        !self.untold.is_empty()
+    }
+
     /// Ends the listens whose news the client cannot receive, as if they were no longer allowed: it must neither believe
     /// that it is up to date, nor come back and ask the same again.
     pub(crate) async fn give_up_untold(&mut self) -> Result<(), Stopped> {

@@ -114,7 +114,7 @@ impl Session {
     }
 
     /// What is counted of the server.
-    pub(super) const fn meters(&self) -> &Arc<Meters> {
+    pub(super) fn meters(&self) -> &Arc<Meters> {
         self.database.meters_of_server()
     }
 
@@ -183,9 +183,9 @@ impl Session {
         Ok(next)
     }
 
-    async fn deliver(&mut self, delivery: Delivery) -> Result<Next, Stopped> {
+    fn deliver(&mut self, delivery: Delivery) -> impl Future<Output = Result<Next, Stopped>> {
         let answered = if self.connection.waits() { self.deliveries.answered() } else { None };
-        self.connection.deliver(delivery, answered).await
+        self.connection.deliver(delivery, answered)
     }
 
     /// The next message to go out.
@@ -212,9 +212,12 @@ impl Session {
 
     /// All that was taken has gone out: what found no room meanwhile can be made up for.
     pub(super) async fn drained(&mut self) -> Result<(), Stopped> {
-        self.connection.give_up_untold().await?;
+        // In boxes, since both are rare and every connection would have room for them.
+        if self.connection.has_untold() {
+            Box::pin(self.connection.give_up_untold()).await?;
+        }
         if self.deliveries.has_caught_up() {
-            self.database.tell(self.id, SessionMessage::Drained).await?;
+            Box::pin(self.database.tell(self.id, SessionMessage::Drained)).await?;
         }
         Ok(())
     }

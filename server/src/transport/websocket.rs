@@ -179,45 +179,47 @@ impl Prepared {
     }
 }
 
-/// Carries a session to its end. Both in boxes: a future has room for what it is given twice, and this one is what a
-/// connection is made of while it idles.
-pub(super) async fn carry(
+/// Carries a session to its end. This future is what a connection is made of while it idles.
+#[expect(clippy::manual_async_fn, reason = "an async fn has room for what it is given twice")]
+pub(super) fn carry(
     mut carrier: Box<Carrier>,
     mut session: Box<Session>,
     mut leash: Leash,
-) -> Result<(), ServeError> {
-    let _present = session.enter(Transport::WebSocket);
-    let Carrier { socket, pulse, ping } = &mut *carrier;
-    let mut goodbye = None;
-    let served = {
-        let mut ended = pin!(async {
+) -> impl Future<Output = Result<(), ServeError>> + Send {
+    async move {
+        let _present = session.enter(Transport::WebSocket);
+        let Carrier { socket, pulse, ping } = &mut *carrier;
+        let mut goodbye = None;
+        let served = {
+            let mut ended = pin!(async {
+                tokio::select! {
+                    () = pulse.lost(*ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
+                    pull = leash.pulled() => Ok(pull),
+                }
+            });
+            let mut bell = Bell::new();
             tokio::select! {
-                () = pulse.lost(*ping * PINGS_UNANSWERED) => Err(ServeError::Lost),
-                pull = leash.pulled() => Ok(pull),
+                // First, since it is nearly always why this wakes up.
+                biased;
+                served = run(socket, &mut session, *ping) => served,
+                ended = poll_fn(|context| bell.poll(context, true, |context| ended.as_mut().poll(context))) => {
+                    ended.map(|pull| goodbye = match pull {
+                        Pull::Followed => None,
+                        // Clients come back after that by themselves (wire reference 2.6).
+                        Pull::Closing => Some(CloseFrame { code: CloseCode::Away, reason: "".into() }),
+                    })
+                }
             }
-        });
-        let mut bell = Bell::new();
-        tokio::select! {
-            // First, since it is nearly always why this wakes up.
-            biased;
-            served = run(socket, &mut session, *ping) => served,
-            ended = poll_fn(|context| bell.poll(context, true, |context| ended.as_mut().poll(context))) => {
-                ended.map(|pull| goodbye = match pull {
-                    Pull::Followed => None,
-                    // Clients come back after that by themselves (wire reference 2.6).
-                    Pull::Closing => Some(CloseFrame { code: CloseCode::Away, reason: "".into() }),
-                })
-            }
+        };
+        let refused = served.as_ref().err().and_then(ServeError::goodbye);
+        let stay = Box::pin(session.end(leash)).await?;
+        match refused {
+            None => Box::pin(close(socket, goodbye)).await,
+            Some(refused) => Box::pin(close_sending(socket, refused)).await,
         }
-    };
-    let refused = served.as_ref().err().and_then(ServeError::goodbye);
-    let stay = Box::pin(session.end(leash)).await?;
-    match refused {
-        None => Box::pin(close(socket, goodbye)).await,
-        Some(refused) => Box::pin(close_sending(socket, refused)).await,
+        drop(stay);
+        served
     }
-    drop(stay);
-    served
 }
 
 /// How long a word may take that is not part of the conversation.
@@ -433,6 +435,11 @@ async fn feed(socket: &mut Socket, text: Utf8Bytes) -> Result<(), ServeError> {
         socket.feed(Message::Text(text)).await?;
         return Ok(());
     }
+    // In a box, since every connection would have room for it.
+    Box::pin(feed_parts(socket, text)).await
+}
+
+async fn feed_parts(socket: &mut Socket, text: Utf8Bytes) -> Result<(), ServeError> {
     let Ok(frames) = split(&text) else {
         tracing::warn!(bytes = text.len(), "a message is too long for the protocol");
         return Err(tungstenite::Error::ConnectionClosed.into());
