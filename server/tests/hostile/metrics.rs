@@ -192,7 +192,7 @@ fn what_clients_say_and_are_told_is_counted_for_their_database() {
             let mut http = Http::connect(address);
             let (ticket, told) = polling::start_and_told(&mut http);
             let said = [
-                r#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/b","d":2}}}"#,
+                r#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/c","d":2}}}"#,
                 r#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"/many","q":{}}}}"#,
             ];
             let first = polling::messages(&polling::say(&mut http, &ticket, 0, said[0])).len();

@@ -117,8 +117,9 @@ fn what_is_slow_over_a_session_is_told_by_its_place_and_no_value() {
     let mut http = Http::connect(&server.address);
     assert!(8.0 <= metric(&mut http, "hearth_slow_answers_total") - before);
     server.signal("TERM");
-    let told: Vec<_> =
-        said.filter_map(|line| line.split_once("slow request: ").map(|(_, told)| told.to_owned())).collect();
+    let told = said.filter_map(|line| line.split_once("slow request: ").map(|(_, told)| told.to_owned()));
+    // To sign in may take that long, or not.
+    let told: Vec<_> = told.filter(|told| !told.starts_with("auth ")).collect();
     let of = "in database `hostile`";
     for (expected, times) in [
         (format!("set `/many/set` {of}, from 127.0.0.1, session "), 1),

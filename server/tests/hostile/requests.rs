@@ -51,6 +51,28 @@ fn what_does_not_come_costs_nothing() {
     });
 }
 
+/// Without TLS there is one parser in front of strangers.
+#[test]
+fn nobody_speaks_http_2_without_tls() {
+    check("HTTP/2 without TLS", 50, |_, server| {
+        for (what, said, expected) in [
+            ("from the first byte", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0", None),
+            (
+                "as an upgrade",
+                "GET /a.json?ns=hostile HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\n\
+                 Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+                Some("HTTP/1.1 200 OK"),
+            ),
+        ] {
+            let mut http = Http::connect(&server.address);
+            http.send_bytes(said.as_bytes());
+            let head = http.read_until("\r\n\r\n");
+            let status = head.as_deref().and_then(|head| head.lines().next());
+            assert_eq!(status, expected, "{what}");
+        }
+    });
+}
+
 #[test]
 fn heads_and_bodies_have_an_end() {
     check("a head of 100 MB", 50, |_, server| {
