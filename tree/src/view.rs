@@ -53,6 +53,11 @@ pub enum ChildChange<'a> {
 }
 
 impl<'a> View<'a> {
+    /// The ranks in the order of the query of what it shows; where that is by key, those of the children.
+    pub fn shown_ranks(&self) -> Range<usize> {
+        self.window.clone()
+    }
+
     /// What `query` shows of `node`, the children of a leaf or of nothing being none. O(log n). The index, if one is
     /// needed ([`Query::index_for`]), must be that of the same snapshot.
     ///

@@ -66,6 +66,43 @@ fn who_takes_an_answer_slowly_holds_a_little_of_it() {
 }
 
 #[test]
+fn who_takes_an_event_slowly_holds_a_little_of_it_and_misses_nothing() {
+    check("events of 60 MB to 20 streams that do not take them", 110, |_, server| {
+        let mut http = Http::connect(&server.address);
+        put_escapes(&mut http);
+        let mut slow: Vec<_> = (0..20).map(|_| Http::connect(&server.address)).collect();
+        for stream in &mut slow {
+            stream.send("GET /a.json?ns=hostile", "Accept: text/event-stream\r\n");
+            stream.read_until("{\"k00000\":\"").expect("it begins");
+        }
+        assert_eq!(http.ask("PUT /a/k00000.json?ns=hostile", "1").0, 200);
+        // One of them takes all of it after all, and what came meanwhile.
+        slow[7].take_past("{\"path\":\"/k00000\",\"data\":1}").expect("it goes on");
+    });
+}
+
+#[test]
+fn who_takes_keys_slowly_holds_a_little_of_them() {
+    check("keys of 22 MB to 20 clients that do not take them", 150, |_, server| {
+        let mut http = Http::connect(&server.address);
+        let key = |at: usize| format!("\"k{at:0100}\":");
+        let members: Vec<_> = (0..200_000).map(|at| key(at) + "1").collect();
+        let body = format!("{{{}}}", members.join(","));
+        assert_eq!(http.ask("PUT /a.json?ns=hostile&print=silent", &body).0, 204);
+        let mut slow: Vec<_> = (0..20).map(|_| Http::connect(&server.address)).collect();
+        for (at, stream) in slow.iter_mut().enumerate() {
+            let accept = if at % 2 == 0 { "Accept: text/event-stream\r\n" } else { "" };
+            stream.send("GET /a.json?ns=hostile&shallow=true", accept);
+            stream.read_until(&(key(0) + "true")).expect("it begins");
+        }
+        // Two of them take all of it after all.
+        for stream in &mut slow[6..8] {
+            stream.take_past(&(key(199_999) + "true}")).expect("it ends");
+        }
+    });
+}
+
+#[test]
 fn who_takes_a_message_slowly_holds_a_little_of_it_and_misses_nothing() {
     check("messages of 60 MB to 20 connections that do not take them", 110, |writer, server| {
         put_escapes(&mut Http::connect(&server.address));

@@ -80,6 +80,75 @@ fn a_write_is_as_few_events_as_say_it_all() {
     }
 }
 
+/// An object of more than a megabyte, and the first letter of all its texts.
+fn long(letter: &str) -> Value {
+    let text = letter.repeat(60);
+    Value::Object((0..20_000).map(|number| (format!("k{number:05}"), json!(text))).collect())
+}
+
+#[test]
+fn what_is_long_is_told_as_what_is_short() {
+    let server = Running::start();
+    let mut everything = open(&server, "/s.json", &[]);
+    let mut window = open(&server, "/s.json", &[("orderBy", "\"$key\""), ("limitToLast", "2")]);
+    let mut resumable = open(&server, "/s.json", &[("eventIds", "true")]);
+    for stream in [&mut everything, &mut window, &mut resumable] {
+        assert_eq!(stream.next_event().ok(), Some(event("put", "/", &Value::Null)));
+    }
+    let (x, y, z) = (long("x"), long("y"), long("\u{1}"));
+    for (method, path, body, all, windowed) in [
+        (
+            "PUT",
+            "/s.json",
+            json!({"a": x, "b": 2}),
+            vec![event("put", "/", &json!({"a": x, "b": 2}))],
+            vec![event("put", "/a", &x), event("put", "/b", &json!(2))],
+        ),
+        (
+            "PATCH",
+            "/s/a.json",
+            json!({"k00000": y, "k00001": 1, "k00002": null, "new": z}),
+            vec![event("patch", "/a", &json!({"k00000": y, "k00001": 1, "k00002": null, "new": z}))],
+            vec![
+                event("put", "/a/k00000", &y),
+                event("put", "/a/k00001", &json!(1)),
+                event("put", "/a/k00002", &Value::Null),
+                event("put", "/a/new", &z),
+            ],
+        ),
+        (
+            "PATCH",
+            "/.json",
+            json!({"s/a": null, "s/b": z}),
+            vec![event("patch", "/", &json!({"a": null, "b": z}))],
+            vec![event("put", "/a", &Value::Null), event("put", "/b", &z)],
+        ),
+        (
+            "PUT",
+            "/s/b.json",
+            json!(3),
+            vec![event("put", "/b", &json!(3))],
+            vec![event("put", "/b", &json!(3))],
+        ),
+    ] {
+        write(&server, method, path, &body);
+        resumable.last_id = None;
+        for (stream, expected) in [(&mut everything, &all), (&mut window, &windowed), (&mut resumable, &all)]
+        {
+            for expected in expected {
+                let found = stream.next_event().expect("the stream goes on");
+                assert!(found == *expected, "{method} {path}: {} at {}", found.name, found.data["path"]);
+            }
+        }
+        assert!(resumable.last_id.is_some(), "{method} {path}: the last of them has an id");
+    }
+    let first = open(&server, "/s.json", &[]).next_event();
+    assert_eq!(first.ok(), Some(event("put", "/", &json!({"b": 3}))));
+    // What is there already when it is asked for.
+    write(&server, "PUT", "/s.json", &x);
+    assert!(open(&server, "/s.json", &[]).next_event().ok() == Some(event("put", "/", &x)));
+}
+
 #[test]
 fn a_shallow_stream_tells_keys_alone() {
     let server = Running::start();

@@ -10,6 +10,7 @@ use crate::node::Node;
 use crate::scalar::Priority;
 use serde::Serialize;
 use serde_json::ser::Formatter;
+use std::ops::Range;
 use std::vec;
 
 /// What is written.
@@ -21,6 +22,8 @@ pub enum Top {
     Children(Node),
     /// An object of these, in this order.
     Members(Vec<(String, Option<Node>)>),
+    /// The keys of the children of these ranks, each with `true`, as an object.
+    Keys(Node, Range<usize>),
 }
 
 /// A JSON text that is written in pieces; joined they are what [`Json`] writes in one.
@@ -56,6 +59,12 @@ enum Level {
     },
     Members {
         left: vec::IntoIter<(String, Option<Node>)>,
+        is_first: bool,
+    },
+    Keys {
+        node: Node,
+        /// Of the children that come.
+        left: Range<usize>,
         is_first: bool,
     },
 }
@@ -107,6 +116,10 @@ impl<F: Formatter + Clone> Writer<'_, F> {
                 self.formatter.begin_object(self.text).expect(TAKES_ALL);
                 self.levels.push(Level::Members { left: members.into_iter(), is_first: true });
             }
+            Some(Top::Keys(node, left)) => {
+                self.formatter.begin_object(self.text).expect(TAKES_ALL);
+                self.levels.push(Level::Keys { node, left, is_first: true });
+            }
         }
         while self.text.len() < end {
             match self.levels.pop() {
@@ -130,7 +143,24 @@ impl<F: Formatter + Clone> Writer<'_, F> {
                     self.member(node.as_ref());
                 }
             },
+            Level::Keys { node, left, is_first } => self.keys(node, left, is_first, end),
         }
+    }
+
+    fn keys(&mut self, node: Node, mut left: Range<usize>, mut is_first: bool, end: usize) {
+        let own = node.clone();
+        for (key, _) in own.children().range(left.start, left.end) {
+            if end <= self.text.len() {
+                self.levels.push(Level::Keys { node, left, is_first });
+                return;
+            }
+            self.key(key.as_str(), is_first);
+            self.formatter.begin_object_value(self.text).expect(TAKES_ALL);
+            self.scalar(&true);
+            self.formatter.end_object_value(self.text).expect(TAKES_ALL);
+            (left.start, is_first) = (left.start + 1, false);
+        }
+        self.end_object();
     }
 
     fn object(&mut self, node: Node, mut rank: usize, shows_priority: bool, end: usize) {
@@ -196,7 +226,7 @@ impl<F: Formatter + Clone> Writer<'_, F> {
         match self.levels.last() {
             None => {}
             Some(Level::Array { .. }) => self.formatter.end_array_value(self.text).expect(TAKES_ALL),
-            Some(Level::Object { .. } | Level::Members { .. }) => {
+            Some(Level::Object { .. } | Level::Members { .. } | Level::Keys { .. }) => {
                 self.formatter.end_object_value(self.text).expect(TAKES_ALL);
             }
         }

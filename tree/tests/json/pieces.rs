@@ -129,6 +129,13 @@ fn what_is_around_nodes_is_written_as_well() {
         (Top::Children(node("[1,2]")), r#"{"0":1,"1":2}"#, "{\n  \"0\" : 1,\n  \"1\" : 2\n}"),
         (Top::Members(members), r#"{"a/b":[1,2],"c":null}"#, "{\n  \"a/b\" : [ 1, 2 ],\n  \"c\" : null\n}"),
         (Top::Members(Vec::new()), "{}", "{ }"),
+        (
+            Top::Keys(node(r#"{"a":[1],"b":2,"c":"x"}"#), 0..3),
+            r#"{"a":true,"b":true,"c":true}"#,
+            "{\n  \"a\" : true,\n  \"b\" : true,\n  \"c\" : true\n}",
+        ),
+        (Top::Keys(node("[7,8,9]"), 1..2), r#"{"1":true}"#, "{\n  \"1\" : true\n}"),
+        (Top::Keys(node("[7,8,9]"), 3..3), "{}", "{ }"),
     ] {
         for bytes in 1..30 {
             assert_eq!(joined(top.clone(), Form::REST, false, bytes), compact);

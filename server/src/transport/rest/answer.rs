@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use hearth_tree::{BoundedText, Compact, Form, Json, JsonPieces, Key, Node, OverBound, Pretty, Top};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use std::ops::Range;
 
 pub(super) const NO_CACHE: &str = "no-cache";
 
@@ -27,8 +28,8 @@ pub(super) enum Shown {
     Window(Node),
     /// A query has found none among the children of a node.
     Empty,
-    /// Only the keys of the children.
-    Keys(Vec<Key>),
+    /// Only the keys of the children of these ranks.
+    Keys(Node, Range<usize>),
     /// That something is there.
     True,
     /// The name of a new child.
@@ -169,7 +170,8 @@ impl Shown {
             Self::Window(node) if is_list(node) => Some(Top::Node(Some(node.clone()))),
             Self::Window(node) => Some(Top::Children(node.clone())),
             Self::Parts(parts) => Some(Top::Members(parts.clone())),
-            Self::Empty | Self::Keys(_) | Self::True | Self::Name(_) => None,
+            Self::Keys(node, ranks) => Some(Top::Keys(node.clone(), ranks.clone())),
+            Self::Empty | Self::True | Self::Name(_) => None,
         }
     }
 
@@ -204,7 +206,7 @@ impl Serialize for Spelled<'_> {
             Shown::Window(node) if is_list(node) => {
                 return json(Some(node)).serialize(serializer);
             }
-            Shown::Window(_) | Shown::Empty | Shown::Keys(_) | Shown::Name(_) | Shown::Parts(_) => {
+            Shown::Window(_) | Shown::Empty | Shown::Keys(..) | Shown::Name(_) | Shown::Parts(_) => {
                 serializer.serialize_map(None)?
             }
         };
@@ -215,8 +217,8 @@ impl Serialize for Spelled<'_> {
                     members.serialize_entry(key.as_str(), &json(Some(child)))?;
                 }
             }
-            Shown::Keys(keys) => {
-                for key in keys {
+            Shown::Keys(node, ranks) => {
+                for (key, _) in node.children().range(ranks.start, ranks.end) {
                     members.serialize_entry(key.as_str(), &true)?;
                 }
             }

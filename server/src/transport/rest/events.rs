@@ -2,8 +2,11 @@
 
 use super::answer::Shown;
 use super::changes::edits_of;
+use super::event_text::{EventText, Part};
 use hearth_engine::Body;
-use hearth_tree::{BoundedText, Compact, Edit, Form, Json, Key, Node, OverBound, Path, RelativePath, To};
+use hearth_tree::{
+    BoundedText, Compact, Edit, Form, Json, Key, Node, OverBound, Path, RelativePath, To, Top,
+};
 
 /// Sent when nothing else was for a while.
 pub(super) const KEEP_ALIVE: &str = "event: keep-alive\ndata: null\n\n";
@@ -14,19 +17,20 @@ pub(super) const CANCEL_TOO_LONG: &str = ": The specified payload is too large, 
 /// The last event of a stream whose client's credential has expired. Bare text: clients compare it (rest reference 5.2).
 pub(super) const AUTH_REVOKED: &str = "event: auth_revoked\ndata: credential is no longer valid\n\n";
 
-/// The same events, the last of which carries an id. Not the others: whoever is cut between them has not seen all that the
+/// Lets the last of some events carry an id. Not the others: whoever is cut between them has not seen all that the
 /// id says.
-pub(super) fn with_id(mut events: Vec<u8>, id: &str) -> Vec<u8> {
-    // The empty line that ends the last event.
-    events.pop();
-    events.extend(format!("id: {id}\n\n").into_bytes());
-    events
+pub(super) fn add_id(events: &mut [Part], id: &str) {
+    if let Some(Part::Text(text)) = events.last_mut() {
+        // The empty line that ends the last event.
+        text.pop();
+        text.extend(format!("id: {id}\n\n").into_bytes());
+    }
 }
 
 /// Appends the events of a piece of news for a stream at a place. Priorities do not show. What is changed together at
 /// several children of one node is one `patch`, unless the stream is a query's, whose children come and go one by one.
 pub(super) fn append_news(
-    text: &mut BoundedText,
+    events: &mut EventText,
     at: &Path,
     body: &Body,
     is_query: bool,
@@ -38,10 +42,35 @@ pub(super) fn append_news(
             To::Priority(_) => None,
         })
         .collect();
+    let is_heavy = body.is_heavy();
     match parent_of_all(&parts).filter(|_| 1 < parts.len() && !is_query) {
-        Some(parent) => append_patch(text, parent, &parts),
-        None => parts.iter().try_for_each(|(below, node)| append_put(text, below, node.as_ref())),
+        Some(parent) if is_heavy => {
+            let member =
+                |(below, node): &(RelativePath, Option<Node>)| (last_key(below).to_owned(), node.clone());
+            append_long(events, "patch", parent, Top::Members(parts.iter().map(member).collect()))
+        }
+        Some(parent) => append_patch(events.text(), parent, &parts),
+        None if is_heavy => parts
+            .into_iter()
+            .try_for_each(|(below, node)| append_long(events, "put", below.keys(), Top::Node(node))),
+        None => parts.iter().try_for_each(|(below, node)| append_put(events.text(), below, node.as_ref())),
     }
+}
+
+/// Appends an event that may be long.
+pub(super) fn append_long(
+    events: &mut EventText,
+    event: &str,
+    at: &[Key],
+    top: Top,
+) -> Result<(), OverBound> {
+    append_head(events.text(), event, at)?;
+    events.append_long(top)?;
+    events.text().append(b"}\n\n")
+}
+
+fn last_key(below: &RelativePath) -> &str {
+    below.keys().last().map_or("", Key::as_str)
 }
 
 /// The node whose children all parts are, if there is one.
@@ -80,7 +109,7 @@ fn append_patch(
     append_head(text, "patch", parent)?;
     for (number, (below, node)) in parts.iter().enumerate() {
         text.append(if number == 0 { b"{" } else { b"," })?;
-        append_text(text, below.keys().last().map_or("", Key::as_str))?;
+        append_text(text, last_key(below))?;
         text.append(b":")?;
         text.append_json(&Json::new(node.as_ref(), Form::REST), Compact)?;
     }

@@ -2,9 +2,10 @@
 
 use super::answer::Shown;
 use super::changes::edits_of;
-use super::events::append_event;
+use super::event_text::EventText;
+use super::events::{append_event, append_long};
 use hearth_engine::Body;
-use hearth_tree::{BoundedText, Change, Form, Key, Node, OverBound, Path, Snapshot};
+use hearth_tree::{Change, Form, Key, Node, OverBound, Path, Snapshot, Top};
 use std::collections::BTreeSet;
 
 /// What a stream of keys has been told. Keeps the whole node, which it shares with the database.
@@ -19,7 +20,7 @@ impl KeysTold {
     /// where it is written whole or is no node with children.
     pub(super) fn append_news(
         &mut self,
-        text: &mut BoundedText,
+        events: &mut EventText,
         at: &Path,
         body: &Body,
     ) -> Result<(), OverBound> {
@@ -33,14 +34,14 @@ impl KeysTold {
         if !self.has_begun || touched.contains(&None) || !had || !has {
             // What lies below the children changes without anything to say.
             if !self.has_begun || before != after {
-                append_event(text, "put", &[], &keys_of(after), Form::REST)?;
+                append_long(events, "put", &[], keys_of(after))?;
             }
         } else {
             for key in touched.into_iter().flatten() {
                 let [was, is] = [before, after].map(|node| node.and_then(|node| node.child(&key)).is_some());
                 if was != is {
                     let shown = if is { Shown::True } else { Shown::Node(None) };
-                    append_event(text, "put", &[key], &shown, Form::REST)?;
+                    append_event(events.text(), "put", &[key], &shown, Form::REST)?;
                 }
             }
         }
@@ -55,11 +56,9 @@ fn has_children(node: Option<&Node>) -> bool {
 }
 
 /// A node as `shallow` shows it.
-fn keys_of(node: Option<&Node>) -> Shown {
+fn keys_of(node: Option<&Node>) -> Top {
     match node {
-        Some(node) if has_children(Some(node)) => {
-            Shown::Keys(node.children().iter().map(|(key, _)| key.clone()).collect())
-        }
-        Some(_) | None => Shown::Node(node.cloned()),
+        Some(node) if has_children(Some(node)) => Top::Keys(node.clone(), 0..node.children().len()),
+        Some(_) | None => Top::Node(node.cloned()),
     }
 }

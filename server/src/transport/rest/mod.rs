@@ -9,6 +9,7 @@ mod cors;
 mod counted;
 mod encoding;
 mod event_id;
+mod event_text;
 mod events;
 mod exchange;
 mod explain;

@@ -18,7 +18,8 @@ pub(super) const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
 pub(super) const EXPORT_BYTES_MAX: usize = 1 << 40;
 /// Up to here an answer is one text.
 const WHOLE_BYTES: usize = 256 * 1024;
-const PIECE_BYTES: usize = 128 * 1024;
+/// So much is written at once.
+pub(super) const PIECE_BYTES: usize = 128 * 1024;
 /// How long a client may take nothing.
 const STALL: Duration = Duration::from_secs(60);
 
@@ -54,7 +55,11 @@ pub(super) fn spell(
     Ok(Spelled::Pieces(bytes, Body::from_stream(stream)))
 }
 
-fn length_of(mut pieces: JsonPieces, bytes_max: usize) -> Result<usize, OverBound> {
+/// How long pieces are together. O(length).
+///
+/// # Errors
+/// [`OverBound`], if that is more than so many bytes.
+pub(super) fn length_of(mut pieces: JsonPieces, bytes_max: usize) -> Result<usize, OverBound> {
     let (mut bytes, mut piece) = (0, Vec::with_capacity(2 * PIECE_BYTES));
     loop {
         let is_longer = pieces.append_to(&mut piece, PIECE_BYTES);

@@ -193,8 +193,9 @@ fn find(
     let view = View::new(query, node, index).expect("the index that it needs was found");
     (notes.sorted, notes.returned) = (found.as_ref().map_or(0, |found| found.sorted), view.len());
     if wanted.shallow {
-        let keys = view.iter().map(|(key, _)| key.clone()).collect();
-        return (node.cloned(), Shown::Keys(keys));
+        // By key, so that these are ranks of the children.
+        let keys = node.map_or(Shown::Empty, |node| Shown::Keys(node.clone(), view.shown_ranks()));
+        return (node.cloned(), keys);
     }
     match view.to_node() {
         Some(found) => (Some(found.clone()), Shown::Window(found)),

@@ -1,10 +1,12 @@
 //! Event streams: a session with one listener (rest reference 5).
 
 use super::event_id::EventIds;
-use super::events::{AUTH_REVOKED, CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, append_news, with_id};
+use super::event_text::{EventText, Part};
+use super::events::{AUTH_REVOKED, CANCEL, CANCEL_TOO_LONG, KEEP_ALIVE, add_id, append_news};
 use super::explain::Notes;
 use super::keys::KeysTold;
 use super::on_close::{Leaving, on_close_of};
+use super::outgoing::PIECE_BYTES;
 use super::query::wanted_of;
 use super::refused::Refused;
 use super::{Asked, Server, read};
@@ -15,6 +17,7 @@ use crate::profile::{Operation, Record};
 use crate::sessions::Stay;
 use crate::threads::{Inbox, Outbox, SessionMessage, outbox};
 use crate::transport::peer::Peer;
+use crate::unhurried::unhurried;
 use axum::body::{Body, Bytes};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName};
@@ -22,7 +25,7 @@ use axum::response::{IntoResponse, Response};
 use hearth_engine::{
     Answer, Content, Delivery, Identity, Item, Listen, ListenRefusal, Moment, Push, SessionId, Tag, Ticket,
 };
-use hearth_tree::{BoundedText, OverBound, Part, Path, Query, Write};
+use hearth_tree::{JsonPieces, OverBound, Path, Query, Write};
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
@@ -32,10 +35,10 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
 /// Deliveries that wait for a stream. One that falls further behind gets one difference instead.
 const OUTBOX: usize = 64;
-/// Pieces that wait for the network. Each may be large, and one more is at the network and another in the making.
+/// Pieces that wait for the network. One more is at the network and another in the making.
 const PIECES: usize = 1;
-/// Longest piece, in bytes; the events that are told together are one (rest reference 5.3).
-const PIECE_BYTES_MAX: usize = 512 * 1024 * 1024;
+/// Most bytes of events that are told together (rest reference 5.3).
+const EVENTS_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// How long a client may take nothing.
 const STALL: Duration = Duration::from_secs(60);
 const LISTEN: Ticket = Ticket(0);
@@ -60,7 +63,7 @@ pub(in crate::transport) fn is_event_stream(headers: &HeaderMap) -> bool {
 
 /// Begins a stream, or says as an ordinary answer why not.
 pub(super) async fn open(server: &Server, asked: Asked) -> Result<Response, Refused> {
-    if asked.target.part == Part::Priority {
+    if asked.target.part == hearth_tree::Part::Priority {
         return Err(Refused::bad("Invalid path: a priority cannot be streamed"));
     }
     asked.conditions.refuse(false, false, "event streams")?;
@@ -209,7 +212,7 @@ impl Stream {
         let mut begun = Some(begun);
         let mut expired = pin!(expiry.over(None));
         loop {
-            let mut text = BoundedText::up_to(PIECE_BYTES_MAX);
+            let mut events = EventText::up_to(EVENTS_BYTES_MAX);
             let mut next = Next::GoOn;
             let was_new = begun.is_some();
             tokio::select! {
@@ -226,7 +229,7 @@ impl Stream {
                 }
                 delivery = self.deliveries.next() => match delivery {
                     None => return Ok(()),
-                    Some(delivery) => match self.told.append(&mut text, delivery, &mut begun) {
+                    Some(delivery) => match self.told.append(&mut events, delivery, &mut begun) {
                         Ok(told) => next = told,
                         Err(OverBound) => {
                             self.send(CANCEL_TOO_LONG.into()).await;
@@ -235,7 +238,7 @@ impl Stream {
                     },
                 },
                 _ = self.silence.tick() => {
-                    text.append(KEEP_ALIVE.as_bytes()).expect("nothing was appended before");
+                    events.text().append(KEEP_ALIVE.as_bytes()).expect("nothing was appended before");
                     if self.told.ids.is_some() {
                         // Nothing has happened here, but elsewhere: the next id shall not be older than need be.
                         self.database.tell(self.session, SessionMessage::Read(LOOK)).await?;
@@ -243,19 +246,31 @@ impl Stream {
                 }
             }
             let begins = was_new && begun.is_none() && next == Next::GoOn;
-            let mut text = text.into_bytes();
+            let (mut parts, bytes) = events.into_parts();
             if begins {
-                self.given(identity, text.len());
-                if text.is_empty() && self.told.ids.is_some() {
+                self.given(identity, bytes);
+                if parts.is_empty() && self.told.ids.is_some() {
                     // Its client has everything, and learns that it does.
-                    text = KEEP_ALIVE.into();
+                    parts.push(Part::Text(KEEP_ALIVE.into()));
                 }
             }
-            if let Some(ids) = self.told.ids.as_ref().filter(|_| next == Next::GoOn && !text.is_empty()) {
-                text = with_id(text, &ids.id(self.told.moment));
+            if let Some(ids) = self.told.ids.as_ref().filter(|_| next == Next::GoOn) {
+                add_id(&mut parts, &ids.id(self.told.moment));
             }
-            if !text.is_empty() && !self.send(text).await {
-                return Ok(());
+            for part in parts {
+                let is_taken = match part {
+                    Part::Text(text) => self.send(text).await,
+                    Part::Long(pieces) => {
+                        tokio::select! {
+                            biased;
+                            _ = &mut expired => false,
+                            is_taken = self.send_long(pieces) => is_taken,
+                        }
+                    }
+                };
+                if !is_taken {
+                    return Ok(());
+                }
             }
             if next == Next::End {
                 return Ok(());
@@ -290,12 +305,52 @@ impl Stream {
         self.silence.reset();
         matches!(sent, Ok(Ok(())))
     }
+
+    /// The same of what is long: a piece is written when the one before is taken. What comes meanwhile waits behind it.
+    async fn send_long(&mut self, pieces: JsonPieces) -> bool {
+        let _taking = self.deliveries.taking();
+        // Where the client gives up in the middle, nobody waits for what it holds on to.
+        let mut long = LetGo { pieces: Some(pieces), database: self.database.clone() };
+        while let Some((piece, is_longer)) = long.next_piece() {
+            if !self.send(piece).await {
+                return false;
+            }
+            if !is_longer {
+                break;
+            }
+        }
+        true
+    }
+}
+
+/// What is being written, until it is let go of where nobody waits: it may be of a tree that nobody else holds any more.
+struct LetGo {
+    pieces: Option<JsonPieces>,
+    database: Database,
+}
+
+impl LetGo {
+    /// The next piece, and whether there are more.
+    fn next_piece(&mut self) -> Option<(Vec<u8>, bool)> {
+        let pieces = self.pieces.as_mut()?;
+        let mut piece = Vec::with_capacity(PIECE_BYTES + PIECE_BYTES / 8);
+        let is_longer = unhurried(|| pieces.append_to(&mut piece, PIECE_BYTES));
+        Some((piece, is_longer))
+    }
+}
+
+impl Drop for LetGo {
+    fn drop(&mut self) {
+        if let Some(pieces) = self.pieces.take() {
+            self.database.let_go(pieces);
+        }
+    }
 }
 
 impl Told {
     fn append(
         &mut self,
-        text: &mut BoundedText,
+        events: &mut EventText,
         delivery: Delivery,
         begun: &mut Option<Begun>,
     ) -> Result<Next, OverBound> {
@@ -305,12 +360,12 @@ impl Told {
                 Item::Push(Push { body, .. }) => {
                     self.is_whole |= body.at == self.at && matches!(body.content, Content::Put(_));
                     match &mut self.keys {
-                        Some(keys) => keys.append_news(text, &self.at, &body)?,
-                        None => append_news(text, &self.at, &body, self.is_query)?,
+                        Some(keys) => keys.append_news(events, &self.at, &body)?,
+                        None => append_news(events, &self.at, &body, self.is_query)?,
                     }
                 }
                 Item::Revoked(_) => {
-                    text.append(CANCEL.as_bytes())?;
+                    events.text().append(CANCEL.as_bytes())?;
                     return Ok(Next::End);
                 }
                 Item::Answer(Answer::Listen(_, outcome)) => {
