@@ -8,7 +8,7 @@ use crate::unhurried::unhurried;
 use hearth_tree::{BoundedText, Form, JsonPieces, OverBound, Top};
 use std::mem;
 
-/// Texts, and what is long between them. It ends with a text, if there is anything.
+/// Texts, and what is long between them. It ends with a text, since an event does.
 pub(super) struct EventText {
     parts: Vec<Part>,
     /// How long these are.
@@ -54,15 +54,12 @@ impl EventText {
         Ok(())
     }
 
-    /// What is to be told, and how long it is.
-    pub(super) fn into_parts(self) -> (Vec<Part>, usize) {
-        let Self { mut parts, bytes, text, .. } = self;
+    /// What is to be told, with the text behind it, which mostly is all, and how long it is.
+    pub(super) fn into_parts(self) -> (Vec<Part>, Vec<u8>, usize) {
+        let Self { parts, bytes, text, .. } = self;
         let text = text.into_bytes();
         let bytes = bytes + text.len();
-        if !text.is_empty() {
-            parts.push(Part::Text(text));
-        }
-        (parts, bytes)
+        (parts, text, bytes)
     }
 }
 
@@ -81,11 +78,11 @@ mod tests {
     fn what_is_long_is_not_written_before_it_is_taken_and_its_length_is_known() {
         // A child is 14 bytes and a comma.
         for (children, bytes_max, expected) in [
-            (2, 1_000, Ok(1)),
-            (2, 39, Ok(1)),
+            (2, 1_000, Ok(0)),
+            (2, 39, Ok(0)),
             (2, 38, Err(OverBound)),
-            (100_000, 2_000_000, Ok(3)),
-            (100_000, 1_500_009, Ok(3)),
+            (100_000, 2_000_000, Ok(2)),
+            (100_000, 1_500_009, Ok(2)),
             (100_000, 1_500_008, Err(OverBound)),
             (100_000, 100, Err(OverBound)),
         ] {
@@ -95,7 +92,7 @@ mod tests {
                 events.text().append(b"end!")
             });
             assert_eq!(told.err(), expected.err(), "{children} within {bytes_max}");
-            let (parts, bytes) = events.into_parts();
+            let (parts, last, bytes) = events.into_parts();
             let Ok(count) = expected else { continue };
             assert_eq!((parts.len(), bytes), (count, 4 + 1 + 15 * children + 4), "{children}");
             let mut text = Vec::new();
@@ -105,6 +102,7 @@ mod tests {
                     Part::Long(mut pieces) => while pieces.append_to(&mut text, PIECE_BYTES) {},
                 }
             }
+            text.extend(last);
             assert_eq!(text.len(), bytes, "{children}");
             assert!(text.starts_with(b"data{\"k000000\":true,") && text.ends_with(b":true}end!"));
         }

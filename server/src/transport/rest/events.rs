@@ -2,7 +2,7 @@
 
 use super::answer::Shown;
 use super::changes::edits_of;
-use super::event_text::{EventText, Part};
+use super::event_text::EventText;
 use hearth_engine::Body;
 use hearth_tree::{
     BoundedText, Compact, Edit, Form, Json, Key, Node, OverBound, Path, RelativePath, To, Top,
@@ -17,14 +17,12 @@ pub(super) const CANCEL_TOO_LONG: &str = ": The specified payload is too large, 
 /// The last event of a stream whose client's credential has expired. Bare text: clients compare it (rest reference 5.2).
 pub(super) const AUTH_REVOKED: &str = "event: auth_revoked\ndata: credential is no longer valid\n\n";
 
-/// Lets the last of some events carry an id. Not the others: whoever is cut between them has not seen all that the
+/// Lets the last of some events, of which this is the end, carry an id. Not the others: whoever is cut between them has not seen all that the
 /// id says.
-pub(super) fn add_id(events: &mut [Part], id: &str) {
-    if let Some(Part::Text(text)) = events.last_mut() {
-        // The empty line that ends the last event.
-        text.pop();
-        text.extend(format!("id: {id}\n\n").into_bytes());
-    }
+pub(super) fn add_id(events: &mut Vec<u8>, id: &str) {
+    // The empty line that ends the last event.
+    events.pop();
+    events.extend(format!("id: {id}\n\n").into_bytes());
 }
 
 /// Appends the events of a piece of news for a stream at a place. Priorities do not show. What is changed together at

@@ -246,16 +246,16 @@ impl Stream {
                 }
             }
             let begins = was_new && begun.is_none() && next == Next::GoOn;
-            let (mut parts, bytes) = events.into_parts();
+            let (parts, mut text, bytes) = events.into_parts();
             if begins {
                 self.given(identity, bytes);
-                if parts.is_empty() && self.told.ids.is_some() {
+                if text.is_empty() && self.told.ids.is_some() {
                     // Its client has everything, and learns that it does.
-                    parts.push(Part::Text(KEEP_ALIVE.into()));
+                    text = KEEP_ALIVE.into();
                 }
             }
-            if let Some(ids) = self.told.ids.as_ref().filter(|_| next == Next::GoOn) {
-                add_id(&mut parts, &ids.id(self.told.moment));
+            if let Some(ids) = self.told.ids.as_ref().filter(|_| next == Next::GoOn && !text.is_empty()) {
+                add_id(&mut text, &ids.id(self.told.moment));
             }
             for part in parts {
                 let is_taken = match part {
@@ -264,13 +264,17 @@ impl Stream {
                         tokio::select! {
                             biased;
                             _ = &mut expired => false,
-                            is_taken = self.send_long(pieces) => is_taken,
+                            // In a box, since every stream would have room for it.
+                            is_taken = Box::pin(self.send_long(pieces)) => is_taken,
                         }
                     }
                 };
                 if !is_taken {
                     return Ok(());
                 }
+            }
+            if !text.is_empty() && !self.send(text).await {
+                return Ok(());
             }
             if next == Next::End {
                 return Ok(());
